@@ -1,0 +1,74 @@
+"""actormem: an in-process actor runtime for the conversation memory of LLM agents.
+
+     user message                                                                    reply (a message again)
+        │                                                                                   ▲
+        ▼                                                                                   │
+     session ──▶ working memory ──────────────────────────────────▶ context ──▶ LLM ────────┘
+        │             ▲                                                 ▲
+        │ over budget │ summary block (only for what it was made from)  │ recall, under a deadline; items changed
+        ▼             │                                                 │
+     summarizer ──────┘        extraction ──▶ facts ──▶ long-term ──────┘
+                                   ▲                     (remember · supersede · forget · expire)
+        every turn ────────────────┘
+
+Where to read on: `opening` puts the parts together; `session` and `turn` are what a user holds, `memory` what
+the runtime says of items; `actors` are the three kinds of actors above; `core` is everything that is decided
+without waiting; `kernel` is what an actor is; `ports` is what is asked of the outside, and `storage` and
+`adapters` are what stands there.
+"""
+
+from actormem.core.budget import Budget
+from actormem.core.context import Context
+from actormem.core.trace import Trace
+from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
+from actormem.errors import (
+    ActorMemError,
+    AskTimeoutError,
+    BudgetError,
+    CorruptError,
+    FolderInUseError,
+    NotFoundError,
+    OverloadedError,
+    ProviderError,
+    StoppedError,
+    StorageError,
+    UsageError,
+    VersionError,
+)
+from actormem.opening import open
+from actormem.runtime import UNSET, Runtime
+from actormem.session import Session
+from actormem.statistics import Receipt, RuntimeStatistics
+from actormem.turn import Turn
+
+__all__ = [
+    "UNSET",
+    "ActorMemError",
+    "AskTimeoutError",
+    "Budget",
+    "BudgetError",
+    "Context",
+    "CorruptError",
+    "FolderInUseError",
+    "Hit",
+    "Item",
+    "Message",
+    "NotFoundError",
+    "OverloadedError",
+    "Owner",
+    "ProviderError",
+    "Recall",
+    "Receipt",
+    "Runtime",
+    "RuntimeStatistics",
+    "Session",
+    "SessionKey",
+    "StoppedError",
+    "StorageError",
+    "ToolCall",
+    "Trace",
+    "Turn",
+    "UsageError",
+    "VersionError",
+    "open",
+]

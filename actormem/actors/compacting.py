@@ -1,0 +1,80 @@
+"""One session's compaction: asked for beside the reply path, swapped in between turns.
+
+At most one is in flight. Its result is used for exactly the messages it was made from, or not at all.
+"""
+
+from actormem.actors.messages import Summarize, SummaryReady
+from actormem.actors.services import Services
+from actormem.core.decide import Draft, swap_block
+from actormem.core.fitting import compaction_span, wants_compaction
+from actormem.core.values import SessionKey
+from actormem.core.working import Working
+from actormem.errors import OverloadedError, StoppedError
+from actormem.limits import SUMMARY_LOST_S
+from actormem.ports import Tokenizer
+
+__all__ = ["Compactor"]
+
+
+class Compactor:
+    """Asks the summarizer, holds its answer until it may be swapped in."""
+
+    def __init__(self, key: SessionKey, services: Services) -> None:
+        self._key = key
+        self._services = services
+        self._request = 0
+        self._last = 0
+        self._asked_s: float | None = None
+        self._ready: SummaryReady | None = None
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether a summary is being made, or waits to be swapped in."""
+        return self._asked_s is not None
+
+    def want(self, state: Working) -> None:
+        """Ask for a summary if one is due and none is in flight, or the one in flight was lost."""
+        clock = self._services.clock
+        if self._asked_s is not None:
+            if self._ready is not None or clock.monotonic_s() - self._asked_s < SUMMARY_LOST_S:
+                return
+            self.discard()
+        if not wants_compaction(state):
+            return
+        last = compaction_span(state)
+        self._request += 1
+        self._last = last
+        job = Summarize(
+            key=self._key,
+            request=self._request,
+            messages=tuple(entry.message for entry in state.entries if entry.sequence <= last),
+            previous=state.block.text if state.block else "",
+            tokens=state.settings.budget.summary_tokens,
+            model=state.settings.model,
+        )
+        try:
+            self._services.ref("summarizer", "").tell(job, coalesce=self._key)
+        except (OverloadedError, StoppedError):
+            self._services.counters.summaries_refused += 1
+            return
+        self._asked_s = clock.monotonic_s()
+
+    def arrived(self, answer: SummaryReady) -> None:
+        """Take the answer in, if it is to the request in flight."""
+        if self._asked_s is not None and answer.request == self._request:
+            self._ready = answer
+
+    def swap(self, draft: Draft, tokenizer: Tokenizer, now_ms: int) -> None:
+        """Put the block that has arrived, if one has, in the place of the messages it was made from."""
+        if self._ready is None:
+            return
+        summary, last = self._ready.summary, self._last
+        self.discard()
+        if any(entry.sequence == last for entry in draft.state.entries):
+            swap_block(draft, last, summary.text, summary.method, tokenizer, now_ms)
+
+    def discard(self) -> None:
+        """Forget the request in flight; its answer will not be used."""
+        self._request += 1
+        self._asked_s = None
+        self._ready = None

@@ -1,0 +1,173 @@
+"""Building one context: gate, recall, note, fit, trace. Nothing here waits for a disk or an LLM."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from actormem.actors.messages import Recalled, RecallItems
+from actormem.actors.recalling import NOTHING, recall
+from actormem.actors.services import Services
+from actormem.core.context import Context, Part, assemble, common_tokens, note, rendered, sections
+from actormem.core.decide import Draft, fit
+from actormem.core.entities import EntityRow
+from actormem.core.gate import Gate, gate
+from actormem.core.notes import Line, changed_line, hit_line, words_of
+from actormem.core.partition import FLOOR
+from actormem.core.trace import Included, LeftOut, Step, Trace
+from actormem.core.values import SessionKey
+from actormem.core.working import Entry, Working
+from actormem.kernel import Clock
+from actormem.ports import Tokenizer
+
+__all__ = ["ContextMaker"]
+
+VALUE_ROWS = 8  # exact values a note brings back for a message that names them
+NO_GATE = Gate(False, "no new user message", "")
+
+
+class ContextMaker:
+    """Builds the contexts of one session, and remembers the last one to tell what stayed the same."""
+
+    def __init__(self, key: SessionKey, services: Services) -> None:
+        self._key = key
+        self._services = services
+        self._before: tuple[Part, ...] = ()
+        self._epoch_before = 0
+
+    async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
+        """The context of the draft's state; what must be recorded of it is decided in the draft.
+
+        Args:
+            query: Recall for this, instead of the newest user message.
+        """
+        steps = Stopwatch(self._services.clock)
+        entry = draft.state.newest_user
+        asked, recalled, degraded = NO_GATE, NOTHING, ()
+        new = entry is not None and draft.state.noted != entry.sequence
+        if entry is not None and (new or query):
+            asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
+            with steps.step("recall"):
+                recalled, degraded = await self._recall(draft.state, asked)
+        with steps.step("fit"):
+            fit(draft, tokenizer, self._services.clock.now_ms())
+        if entry is not None and new:
+            with steps.step("note"):
+                self._write_note(draft, tokenizer, asked.query, recalled)
+        with steps.step("assemble"):
+            parts = assemble(draft.state)
+            messages = rendered(parts)
+        trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
+        self._before, self._epoch_before = parts, draft.state.epoch_count
+        return Context(messages=messages, trace=trace)
+
+    async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
+        if not asked.open and not state.shown:
+            return NOTHING, ()
+        options = self._services.options
+        query = RecallItems(
+            query=asked.query,
+            vectors=None,
+            limit=options.turn_hits,
+            session_id=self._key.session_id,
+            visible=frozenset(one.message.id for one in state.view),
+            shown=state.shown,
+            min_score=FLOOR,
+        )
+        return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
+
+    def _write_note(self, draft: Draft, tokenizer: Tokenizer, query: str, recalled: Recalled) -> None:
+        entry = draft.state.newest_user
+        if entry is None or entry.sequence in draft.state.out:
+            return
+        words = words_of(entry.message)
+        lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+        told = {id for line in lines for id, _ in line.marks}
+        lines += _value_lines(draft.state, query or entry.message.text)
+        lines += [hit_line(hit.item) for hit in recalled.hits if hit.item.id not in told]
+        draft.emit(note(draft.state, lines, tokenizer))
+
+    def _trace(
+        self,
+        state: Working,
+        parts: tuple[Part, ...],
+        tokenizer: Tokenizer,
+        asked: Gate,
+        recalled: Recalled,
+        degraded: tuple[str, ...],
+        steps: "Stopwatch",
+    ) -> Trace:
+        new_epoch = state.epoch_count != self._epoch_before
+        included = [hit for hit in recalled.hits if hit.item.id in state.shown]
+        return Trace(
+            turn_id=state.turn_id,
+            tokens=state.tokens,
+            budget_tokens=state.settings.budget.context,
+            full_tokens=state.fixed_tokens - state.head_tokens + state.history_tokens,
+            exact=tokenizer.exact,
+            tokenizer=tokenizer.name,
+            sections=sections(parts, state),
+            included=tuple(
+                Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why)) for hit in included
+            ),
+            left_out=(*_left_out_items(state, recalled), *_left_out_messages(state)),
+            gate=asked.reason,
+            degraded=degraded,
+            steps=tuple(steps.steps),
+            epoch=state.epoch_count,
+            epoch_end=state.epoch_reason if new_epoch and self._epoch_before else "",
+            stable_prefix_tokens=common_tokens(self._before, parts),
+        )
+
+
+class Stopwatch:
+    """Milliseconds by step."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.steps: list[Step] = []
+
+    @contextmanager
+    def step(self, name: str) -> Generator[None]:
+        """Time what happens inside."""
+        began_s = self._clock.monotonic_s()
+        yield
+        self.steps.append(Step(name, (self._clock.monotonic_s() - began_s) * 1000))
+
+
+def _gate(state: Working, entry: Entry) -> Gate:
+    earlier = [one for one in state.entries if one.message.role == "user" and one.sequence < entry.sequence]
+    return gate(entry.message.text, before=earlier[-1].message.text if earlier else "")
+
+
+def _value_lines(state: Working, query: str) -> list[Line]:
+    """Exact values the message names that the context shows nowhere."""
+    visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
+    rows = [row for row in state.entities.find(query) if row.last_sequence not in visible]
+    rows = [row for row in rows if not state.head or row.entity.value not in state.head]
+    return [_value_line(row) for row in rows[:VALUE_ROWS]]
+
+
+def _value_line(row: EntityRow) -> Line:
+    return Line(text=f"- {row.entity.key}: {row.entity.value}", by_user=row.from_user)
+
+
+def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
+    return [LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in state.shown]
+
+
+def _left_out_messages(state: Working) -> list[LeftOut]:
+    found: list[LeftOut] = []
+    if state.block is not None:
+        found.append(LeftOut(f"#{state.block.first}–#{state.block.last}", f"summarised ({state.block.method})"))
+    if state.out:
+        found.append(LeftOut(f"#{min(state.out)}–#{max(state.out)}", f"{len(state.out)} messages over the budget"))
+    found += [
+        LeftOut(f"#{one.sequence}", f"shortened from {one.whole_tokens} to {one.tokens} tokens")
+        for one in state.view
+        if one.tokens < one.whole_tokens
+    ]
+    return found
+
+
+def _why(why: Mapping[str, float]) -> str:
+    shares = sorted(((share, arm) for arm, share in why.items()), reverse=True)
+    return ", ".join(f"{arm} {share:.2f}" for share, arm in shares[:3] if share > 0)

@@ -1,0 +1,197 @@
+"""What goes into a partition: episodes of what was said, facts found in it, one truth for each attribute.
+
+Every method changes the partition at once, so that the next turn reads what this one wrote, and gives back
+the writes that make it last.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from actormem.actors.messages import Observed, RememberItem
+from actormem.actors.services import Services
+from actormem.core.extraction import extract
+from actormem.core.partition import Partition
+from actormem.core.reconcile import reconcile
+from actormem.core.remember import episode, fact_item, text_hash
+from actormem.core.values import Fact, Item, Message, Owner
+from actormem.errors import UsageError
+from actormem.ports import PutItems, Write
+
+__all__ = ["Intake"]
+
+FORGOTTEN = "[forgotten]"
+SPOKEN_ROLES = ("user", "assistant")
+
+
+class Intake:
+    """Writes into one owner's partition."""
+
+    def __init__(self, owner: Owner, partition: Partition, services: Services) -> None:
+        self._owner = owner
+        self._partition = partition
+        self._services = services
+        self._tombstones: set[str] = set()
+        self._by_source: dict[tuple[str, str], set[str]] = {}
+        self._by_subject: dict[tuple[str, str], set[str]] = {}
+        self._places: dict[str, int] = {}
+        self._answered: dict[str, str] = {}
+
+    def loaded(self, tombstones: Iterable[str]) -> None:
+        """Take in what the record had."""
+        self._tombstones = set(tombstones)
+        for item in sorted(self._partition.items(), key=lambda one: one.sequence):
+            self._link(item)
+
+    def observe(self, session_id: str, observed: Sequence[Observed]) -> list[Write]:
+        """Take in messages of a live session; those that are in already change nothing."""
+        messages = [one.message for one in observed]
+        return self._stored(self._taken_in(session_id, messages, imported=False))
+
+    def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
+        """Take in messages of an older log; gives how many items it made."""
+        changed = self._taken_in(session_id, messages, imported=True)
+        return len(changed), self._stored(changed)
+
+    def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
+        """Take in a fact that a caller states. What was forgotten before may be stated again by him."""
+        message = Message(role="user", time_ms=asked.event_ms, offset_minutes=asked.offset_minutes)
+        self._tombstones.discard(text_hash(asked.fact.text))
+        changed = self._fact("", asked.fact, message, imported=False, expires_ms=asked.expires_ms)
+        kept = next((item for item in changed if item.state == "live"), changed[0])
+        return kept, self._stored({item.id: item for item in changed})
+
+    def edit(self, item: Item, text: str) -> tuple[Item, list[Write]]:
+        """Give an item another text. Its version goes up; everything else of it stays.
+
+        Raises:
+            UsageError: It is superseded: what took its place may be edited.
+        """
+        if item.state != "live":
+            raise UsageError("only a live item can be edited", hint=f"it is {item.state}")
+        value = text if item.value and item.value not in text else item.value
+        edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
+        self._put(edited)
+        return edited, self._stored({edited.id: edited})
+
+    def seen_in(self, session_id: str, message_ids: Iterable[str]) -> set[str]:
+        """Items that come from these messages of the session alone."""
+        found: set[str] = set()
+        if session_id:
+            for message_id in message_ids:
+                found |= self._by_source.get((session_id, message_id), set())
+        return found
+
+    def chain(self, item: Item) -> tuple[Item, ...]:
+        """The item with every version it superseded or that superseded it."""
+        found: dict[str, Item] = {}
+        waiting = [item]
+        while waiting:
+            one = waiting.pop()
+            if one.id not in found:
+                found[one.id] = one
+                near = (self._partition.item(id) for id in (one.supersedes, one.superseded_by) if id)
+                waiting += [other for other in near if other is not None]
+        return tuple(found.values())
+
+    def of_sources(self, items: Iterable[Item]) -> list[Item]:
+        """Every item that comes from a message these items come from."""
+        ids: dict[str, None] = {}
+        for item in items:
+            for message_id in item.source_ids:
+                ids |= dict.fromkeys(self._by_source.get((item.session_id, message_id), ()))
+        found = (self._partition.item(id) for id in ids)
+        return [item for item in found if item is not None]
+
+    def without_words(self, item: Item, words: Iterable[str]) -> Item:
+        """The item with these words cut out of its text."""
+        text = item.text
+        for word in sorted(filter(None, words), key=len, reverse=True):
+            text = text.replace(word, FORGOTTEN)
+        return msgspec.structs.replace(item, text=text, version=item.version + 1)
+
+    def removed(self, item: Item) -> None:
+        """An item has left the partition."""
+        for message_id in item.source_ids:
+            self._by_source.get((item.session_id, message_id), set()).discard(item.id)
+        self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
+
+    def buried(self, hashes: Iterable[str]) -> None:
+        """Texts that are not to be taken in again."""
+        self._tombstones.update(hashes)
+
+    def _taken_in(self, session_id: str, messages: Sequence[Message], *, imported: bool) -> dict[str, Item]:
+        changed: dict[str, Item] = {}
+        for message in messages:
+            if message.role not in SPOKEN_ROLES or not message.text.strip():
+                continue
+            if not self._by_source.get((session_id, message.id)):
+                for item in self._one(session_id, message, imported=imported):
+                    changed[item.id] = item
+            if message.role == "assistant":
+                self._answered[session_id] = message.text
+        return changed
+
+    def _one(self, session_id: str, message: Message, *, imported: bool) -> list[Item]:
+        if text_hash(message.text) in self._tombstones:
+            return []
+        place = self._places.get(session_id, 0) + 1
+        self._places[session_id] = place
+        made = episode(
+            self._owner,
+            session_id,
+            message,
+            number=self._services.record.next_item_number(),
+            place=place,
+            imported=imported,
+            now_ms=self._services.clock.now_ms(),
+        )
+        self._put(made)
+        changed = [made]
+        if message.role == "user":
+            previous = self._answered.get(session_id, "")
+            for fact in extract(message.text, previous=previous, time_ms=message.time_ms):
+                if self._wanted(fact):
+                    changed += self._fact(session_id, fact, message, imported=imported)
+        return changed
+
+    def _wanted(self, fact: Fact) -> bool:
+        worth = fact.explicit or fact.importance >= self._services.options.write_threshold
+        return worth and not {text_hash(fact.text), text_hash(fact.quote)} & self._tombstones
+
+    def _fact(
+        self, session_id: str, fact: Fact, message: Message, *, imported: bool, expires_ms: int = 0
+    ) -> list[Item]:
+        new = fact_item(
+            self._owner,
+            session_id,
+            fact,
+            message,
+            number=self._services.record.next_item_number(),
+            imported=imported,
+            now_ms=self._services.clock.now_ms(),
+        )
+        new = msgspec.structs.replace(new, expires_ms=expires_ms) if expires_ms else new
+        ids = self._by_subject.get((new.subject, new.attribute), set())
+        existing = [item for id in ids if (item := self._partition.item(id)) is not None]
+        changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]
+        for item in changed:
+            self._put(item)
+        return changed
+
+    def _put(self, item: Item) -> None:
+        self._partition.put(item)
+        self._link(item)
+
+    def _link(self, item: Item) -> None:
+        for message_id in item.source_ids:
+            self._by_source.setdefault((item.session_id, message_id), set()).add(item.id)
+        if item.attribute:
+            self._by_subject.setdefault((item.subject, item.attribute), set()).add(item.id)
+        if item.kind == "episode":
+            self._places[item.session_id] = max(self._places.get(item.session_id, 0), item.sequence)
+            if item.speaker == "assistant":
+                self._answered[item.session_id] = item.text
+
+    def _stored(self, changed: dict[str, Item]) -> list[Write]:
+        return [PutItems(tuple(changed.values()))] if changed else []

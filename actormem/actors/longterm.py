@@ -1,0 +1,243 @@
+"""The long-term actor of one owner: a partition of items, what goes in, what is found, what is forgotten.
+
+There is one for each owner, made when first asked and passivated when idle. So an owner's memory is in one
+place alone: nothing of another owner can be found here, since it is not here; and one owner's trouble is not
+another's. Everything here follows from the record; the partition is a cache of it.
+"""
+
+import numpy as np
+
+from actormem.actors import messages as say
+from actormem.actors.intake import Intake
+from actormem.actors.services import Services
+from actormem.actors.vectors import PartitionVectors
+from actormem.core.attributes import attribute_names
+from actormem.core.events import MessageAdded, decode_event
+from actormem.core.notes import GONE_VERSION
+from actormem.core.partition import Partition, Query
+from actormem.core.remember import text_hash
+from actormem.core.values import Item, Owner
+from actormem.core.wire import from_wire
+from actormem.errors import NotFoundError, StorageError
+from actormem.kernel import Reply, Scope
+from actormem.limits import SEARCH_INLINE_ROWS
+from actormem.ports import DeleteItems, PutItems, PutTombstones, SetProgress, Write
+
+__all__ = ["LongTermActor"]
+
+
+class LongTermActor:
+    """One owner's items."""
+
+    def __init__(self, owner: Owner, services: Services) -> None:
+        self._owner = owner
+        self._services = services
+        self._partition = Partition(services.embedder.dimensions)
+        self._intake = Intake(owner, self._partition, services)
+        self._vectors: PartitionVectors | None = None
+        self._waiting_count = 0
+        self._settling: list[Reply] = []
+
+    async def started(self, scope: Scope) -> None:
+        """Read the owner's items and vectors from the record."""
+        services = self._services
+        stored = await services.record.load_items(self._owner, services.embedder.name)
+        for item in stored.items:
+            assert item.owner == self._owner, "an item of another owner"
+            self._partition.put(item)
+        self._intake.loaded(stored.tombstones)
+        ids = [id for id in stored.vectors if self._partition.item(id) is not None]
+        if ids:
+            rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in ids]
+            self._partition.set_vectors(ids, np.stack(rows))
+        self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
+        self._vectors.want()
+
+    async def stopped(self, reason: str) -> None:
+        """Nothing to keep: all of it is in the record."""
+
+    def idle(self) -> bool:
+        """Nothing on its way to the record, no vector in the making."""
+        return self._waiting_count == 0 and not (self._vectors and self._vectors.pending)
+
+    async def receive(self, message: object, reply: Reply | None) -> None:
+        """Handle one message; see `actors.messages` for what each is answered by."""
+        match message:
+            case say.RecallItems():
+                assert reply is not None
+                reply.answer(await self._recall(message))
+            case say.Observe():
+                await self._observe(message)
+            case say.RememberItem():
+                item, writes = self._intake.remember(message)
+                self._record(writes, reply, item)
+            case say.ImportItems():
+                count, writes = await self._import(message)
+                self._record(writes, reply, count)
+            case say.ListItems():
+                assert reply is not None
+                reply.answer(self._listed(message))
+            case say.GetItem():
+                assert reply is not None
+                reply.answer(self._item(message.id))
+            case say.EditItem():
+                item, writes = self._intake.edit(self._item(message.id), message.text)
+                self._record(writes, reply, item)
+            case say.ForgetItem():
+                self._forget(message, reply)
+            case say.DropItems():
+                self._drop(message, reply)
+            case say.Settle():
+                assert reply is not None
+                self._settling.append(reply)
+                self._settled()
+            case _:
+                raise AssertionError(f"long-term memory was sent a {type(message).__name__}")
+
+    # --- what goes in -----------------------------------------------------------------------------------
+
+    async def _observe(self, news: say.Observe) -> None:
+        observed = news.messages or await self._read_again(news)
+        writes = self._intake.observe(news.key.session_id, observed)
+        self._record([*writes, SetProgress(news.key, news.upto)], None, None)
+
+    async def _read_again(self, news: say.Observe) -> tuple[say.Observed, ...]:
+        """What was said, from the record: after a crash, or when the news did not get through."""
+        found: list[say.Observed] = []
+        for stored in await self._services.record.read_events(news.key, news.first, news.upto):
+            event = decode_event(stored.body, stored.text)
+            if isinstance(event, MessageAdded) and event.text is not None and not event.marked:
+                offset = event.offset_minutes
+                message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=offset)
+                found.append(say.Observed(stored.sequence, message))
+        return tuple(found)
+
+    async def _import(self, asked: say.ImportItems) -> tuple[int, list[Write]]:
+        return self._intake.imported(asked.session_id, asked.messages)
+
+    def _record(self, writes: list[Write], reply: Reply | None, answer: object) -> None:
+        """Store, and answer when it is durable; vectors follow by themselves."""
+        self._waiting_count += 1
+
+        def then(error: StorageError | None) -> None:
+            self._waiting_count -= 1
+            if reply is not None and error is not None:
+                reply.fail(error)
+            elif reply is not None:
+                reply.answer(answer)
+            self._settled()
+
+        self._services.record.submit(writes, then)
+        assert self._vectors is not None
+        self._vectors.want()
+
+    # --- what is found -----------------------------------------------------------------------------------
+
+    async def _recall(self, asked: say.RecallItems) -> say.Recalled:
+        changed = self._changed(asked)
+        if not asked.query:
+            return say.Recalled((), 0, changed)
+        exclude = self._intake.seen_in(asked.session_id, asked.visible)
+        if not asked.include_shown:
+            exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
+        query = Query(
+            text=asked.query,
+            now_ms=self._services.clock.now_ms(),
+            vector=asked.vectors,
+            limit=asked.limit,
+            kinds=asked.kinds,
+            attributes=attribute_names(asked.query),
+            session_id=asked.session_id,
+            exclude=frozenset(exclude),
+            min_score=asked.min_score,
+            at_ms=asked.at_ms,
+        )
+        assert self._vectors is not None
+        if len(self._partition) <= SEARCH_INLINE_ROWS:
+            hits = self._partition.search(query, self._vectors.index)
+        else:
+            hits = await self._vectors.search_in_thread(query)
+        assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
+        return say.Recalled(hits, len(self._partition), changed)
+
+    def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
+        """What the asker has shown and that is no longer so."""
+        now_ms = self._services.clock.now_ms()
+        found: list[say.Shown] = []
+        for id, version in asked.shown.items():
+            item = self._partition.item(id)
+            if version == GONE_VERSION or item is None:
+                continue
+            expired = 0 < item.expires_ms <= now_ms
+            if item.state == "superseded" or expired:
+                found.append(say.Shown(item, self._newest(item)))
+        return tuple(found)
+
+    def _newest(self, item: Item) -> Item | None:
+        """The live end of the item's chain."""
+        after: Item | None = item
+        while after is not None and after.state == "superseded":
+            after = self._partition.item(after.superseded_by) if after.superseded_by else None
+        return after if after is not item else None
+
+    def _listed(self, asked: say.ListItems) -> tuple[Item, ...]:
+        now_ms = self._services.clock.now_ms()
+        found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]
+        if not asked.history:
+            found = [one for one in found if one.state == "live" and not 0 < one.expires_ms <= now_ms]
+        return tuple(sorted(found, key=lambda item: (item.event_ms, item.sequence)))
+
+    def _item(self, id: str) -> Item:
+        item = self._partition.item(id)
+        if item is None:
+            raise NotFoundError("this user has no item of that id", id=id)
+        return item
+
+    # --- what is forgotten ---------------------------------------------------------------------------------
+
+    def _forget(self, asked: say.ForgetItem, reply: Reply | None) -> None:
+        item = self._item(asked.id)
+        gone = self._intake.chain(item)
+        words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
+        rewritten: list[Item] = []
+        if asked.sources:
+            for other in self._intake.of_sources(gone):
+                if other.kind == "episode":
+                    rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
+        self._remove(gone)
+        for other in rewritten:
+            self._partition.put(other)
+        hashes = tuple(text_hash(word) for word in words)
+        writes: list[Write] = [
+            DeleteItems(self._owner, tuple(one.id for one in gone)),
+            PutTombstones(self._owner, hashes),
+        ]
+        if rewritten:
+            writes.append(PutItems(tuple(rewritten)))
+        self._intake.buried(hashes)
+        self._record(writes, reply, say.Forgotten(gone))
+
+    def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:
+        gone = tuple(
+            item for item in self._partition.items() if not asked.session_id or item.session_id == asked.session_id
+        )
+        self._remove(gone)
+        writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
+        self._record(writes, reply, len(gone))
+
+    def _remove(self, items: tuple[Item, ...]) -> None:
+        assert self._vectors is not None
+        labels = [label for item in items if (label := self._partition.label(item.id)) is not None]
+        for item in items:
+            self._partition.remove(item.id)
+            self._intake.removed(item)
+        self._vectors.remove(labels)
+
+    # --- rest ------------------------------------------------------------------------------------------------
+
+    def _settled(self) -> None:
+        """Answer those who wait, once everything is durable and every vector made."""
+        if self.idle():
+            for reply in self._settling:
+                reply.answer(None)
+            self._settling.clear()

@@ -1,0 +1,73 @@
+"""Cutting words out of what a session has stored: messages keep the rest, what memory wrote goes as a whole."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from actormem.actors.messages import Redact
+from actormem.core.events import BlockMade, EpochStarted, MessageAdded, NoteWritten, SessionEvent, decode_event
+from actormem.core.values import JsonValue
+from actormem.ports import StoredEvent
+
+__all__ = ["redacted_texts"]
+
+MARK = "[forgotten]"
+
+
+def redacted_texts(events: Sequence[StoredEvent], asked: Redact) -> list[tuple[int, str | None]]:
+    """The texts that must change, by event, with what takes their place (None for nothing)."""
+    words = sorted((word for word in asked.words if word), key=len, reverse=True)
+    values = (*words, *(value for value in asked.values if value))
+    found: list[tuple[int, str | None]] = []
+    for stored in events:
+        if stored.text is None:
+            continue
+        text = _redacted(decode_event(stored.body, stored.text), stored.text, words, values, asked.item_ids)
+        if text != stored.text:
+            found.append((stored.sequence, text))
+    return found
+
+
+def _redacted(
+    event: SessionEvent, text: str, words: Sequence[str], values: Sequence[str], item_ids: Sequence[str]
+) -> str | None:
+    match event:
+        case MessageAdded():
+            return _message(text, words)
+        case NoteWritten():
+            shown = {id for id, _ in event.items}
+            return None if shown.intersection(item_ids) or _holds(text, values) else text
+        case EpochStarted():
+            return None if _holds(text, values) else text
+        case BlockMade():
+            lines = text.split("\n")
+            return "\n".join(line for line in lines if not any(value in line for value in values))
+        case _:
+            return text
+
+
+def _holds(wire: str, values: Sequence[str]) -> bool:
+    """Whether a wire message holds one of the values, however JSON writes it."""
+    return any(value in wire or _json_inside(value) in wire for value in values)
+
+
+def _json_inside(value: str) -> str:
+    return msgspec.json.encode(value).decode()[1:-1]
+
+
+def _message(wire: str, words: Sequence[str]) -> str:
+    fields: JsonValue = msgspec.json.decode(wire)
+    cut = _cut(fields, words)
+    return wire if cut == fields else msgspec.json.encode(cut).decode()
+
+
+def _cut(value: JsonValue, words: Sequence[str]) -> JsonValue:
+    if isinstance(value, str):
+        for word in words:
+            value = value.replace(word, MARK)
+        return value
+    if isinstance(value, Mapping):
+        return {key: _cut(part, words) for key, part in value.items()}
+    if isinstance(value, Sequence):
+        return [_cut(part, words) for part in value]
+    return value

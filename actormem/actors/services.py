@@ -1,0 +1,79 @@
+"""What every actor is given: the ports behind which the world stands, and the ways to the other actors."""
+
+from collections.abc import Callable, Hashable
+
+import anyio
+import msgspec
+
+from actormem import limits
+from actormem.actors.precedence import Precedence
+from actormem.kernel import Clock, Ref
+from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors
+
+__all__ = ["Counters", "Options", "Services"]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What `open` was told, as numbers.
+
+    Attributes:
+        recall_deadline_s: What a turn waits at most for its memories.
+        turn_hits: Hits a note may hold.
+        write_threshold: Importance below which what the user says in passing is not written as a fact.
+        summaries_at_once: Summaries that are made at the same time.
+        llm_deadline_s: What one background call to the LLM may take.
+    """
+
+    recall_deadline_s: float = limits.RECALL_DEADLINE_S
+    turn_hits: int = limits.TURN_HITS
+    write_threshold: float = limits.WRITE_THRESHOLD
+    summaries_at_once: int = limits.SUMMARIES_AT_ONCE
+    llm_deadline_s: float = limits.LLM_DEADLINE_S
+
+
+class Counters(msgspec.Struct):
+    """What actors count since opening; the only thing they share that changes."""
+
+    summaries_llm: int = 0
+    summaries_extractive: int = 0
+    summaries_refused: int = 0
+    values_repaired: int = 0
+    llm_failures: int = 0
+    embed_failures: int = 0
+    embedded_texts: int = 0
+    observe_refused: int = 0
+
+
+class Services:
+    """The ports and the ways to other actors; one for a runtime, shared by all of its actors."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        record: Record,
+        cache: Cache,
+        embedder: Embedder,
+        llm: LLM | None,
+        tokenizer_for: Callable[[str], Tokenizer],
+        ref: Callable[[str, Hashable], Ref],
+        build_index: Callable[[Labels, Vectors], VectorIndex],
+        draw_nonce: Callable[[], str],
+        draw_share: Callable[[], float],
+        options: Options,
+    ) -> None:
+        self.clock = clock
+        self.record = record
+        self.cache = cache
+        self.embedder = embedder
+        self.llm = llm
+        self.tokenizer_for = tokenizer_for
+        self.ref = ref
+        self.build_index = build_index
+        self.draw_nonce = draw_nonce
+        self.draw_share = draw_share
+        self.options = options
+        self.counters = Counters()
+        self.precedence = Precedence(clock)
+        self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
+        self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)

@@ -1,0 +1,300 @@
+"""The session actor: owns one conversation's working memory, and answers for it.
+
+Every message goes the same way: decide (pure), record, evolve, perform. A context is answered at once; an
+acknowledgement, and what others are told, waits for the commit.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from zoneinfo import ZoneInfo
+
+import anyio.to_thread
+import msgspec
+
+from actormem.actors import messages as say
+from actormem.actors.compacting import Compactor
+from actormem.actors.contexts import ContextMaker
+from actormem.actors.journal import Journal
+from actormem.actors.redacting import redacted_texts
+from actormem.actors.services import Services
+from actormem.core import decide
+from actormem.core.context import Context
+from actormem.core.events import Configured, MessageAdded, SessionEvent, decode_event
+from actormem.core.values import Entity, Message, SessionKey
+from actormem.core.wire import from_wire, message_tokens
+from actormem.core.working import message_entities
+from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
+from actormem.kernel import Reply, Scope
+from actormem.limits import LARGE_TEXT_CHARS
+from actormem.ports import Tokenizer
+
+__all__ = ["SessionActor"]
+
+
+class SessionActor:
+    """One session. Made anew at each waking; everything that matters is in the record."""
+
+    def __init__(self, key: SessionKey, services: Services) -> None:
+        self._key = key
+        self._services = services
+        self._journal = Journal(key, services, self._durable)
+        self._contexts = ContextMaker(key, services)
+        self._compactor = Compactor(key, services)
+        self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
+        self._settling: list[Reply] = []
+        self._missed = 0  # first event whose news did not get through, or 0
+
+    async def started(self, scope: Scope) -> None:
+        """Load the session; ask again for what a crash may have left undone."""
+        await self._journal.load()
+        state = self._journal.state
+        if state.entries and self._journal.progress < state.entries[-1].sequence:
+            self._observe(self._journal.progress + 1, state.entries[-1].sequence, ())
+        if state.turn_id:  # the process ended inside a turn: it was never answered
+            draft = self._journal.draft()
+            decide.close_turn(draft, "unanswered", self._services.clock.now_ms())
+            self._journal.commit(draft)
+
+    async def stopped(self, reason: str) -> None:
+        """Keep a snapshot, so that the next waking is quick."""
+        self._journal.snapshot()
+
+    def idle(self) -> bool:
+        """Nothing open, nothing on its way."""
+        state = self._journal.state
+        busy = state.turn_id or self._waiting or self._journal.waiting_count or self._compactor.in_flight
+        return not busy and self._journal.failure is None
+
+    async def receive(self, message: object, reply: Reply | None) -> None:
+        """Handle one message; see `actors.messages` for what each is answered by."""
+        match message:
+            case say.OpenTurn():
+                assert reply is not None
+                self._waiting.append((message, reply))
+                await self._open_waiting()
+            case say.BuildContext():
+                await self._build_context(message, reply)
+            case say.AddMessages():
+                await self._add(message, reply)
+            case say.CloseTurn():
+                await self._close_turn(message, reply)
+            case say.WithdrawTurn():
+                await self._withdraw(message)
+            case say.Configure():
+                self._configure(message, reply)
+            case say.SummaryReady():
+                self._compactor.arrived(message)
+                self._after()
+            case say.ReadMessages():
+                await self._read(reply)
+            case say.Redact():
+                await self._redact(message, reply)
+            case say.Wake():
+                self._after()
+            case say.Settle():
+                assert reply is not None
+                self._settling.append(reply)
+                self._after()
+            case _:
+                raise AssertionError(f"a session was sent a {type(message).__name__}")
+
+    # --- settings -------------------------------------------------------------------------------------
+
+    def _configure(self, asked: say.Configure, reply: Reply | None) -> None:
+        old = self._journal.state.settings
+        system = old.system if asked.system is None else asked.system
+        tools = old.tools if asked.tools is None else asked.tools
+        model = old.model if asked.model is None else asked.model
+        wanted = Configured(
+            model=model,
+            budget=asked.budget or old.budget,
+            timezone=old.timezone if asked.timezone is None else asked.timezone,
+            nonce=old.nonce or self._services.draw_nonce(),
+            system_tokens=0,
+            tools_tokens=0,
+            time_ms=self._services.clock.now_ms(),
+            text=msgspec.json.encode({"system": system, "tools": tools}).decode(),
+        )
+        draft = self._journal.draft()
+        decide.configure(draft, wanted, self._services.tokenizer_for(model))
+        self._journal.commit(draft, _acknowledge(reply, None))
+        self._after()
+
+    # --- messages -------------------------------------------------------------------------------------
+
+    async def _add(self, asked: say.AddMessages, reply: Reply | None) -> None:
+        if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
+            raise UsageError("this turn has ended", hint="open a new one")
+        draft = self._journal.draft()
+        added = [await self._take_in(draft, message) for message in asked.messages]
+        self._journal.commit(draft, _acknowledge(reply, tuple(added)))
+        self._after()
+
+    async def _take_in(self, draft: decide.Draft, message: Message) -> Message:
+        if message.id and (message.id in self._journal.names or _drafted(draft, message.id)):
+            return message
+        if not message.time_ms:
+            now_ms = self._services.clock.now_ms()
+            offset = offset_minutes(self._journal.state.settings.timezone, now_ms)
+            message = msgspec.structs.replace(message, time_ms=now_ms, offset_minutes=offset)
+        tokenizer = self._tokenizer
+        tokens, entities = await self._counted(message, tokenizer)
+        return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
+
+    async def _counted(self, message: Message, tokenizer: Tokenizer) -> tuple[int, tuple[Entity, ...]]:
+        """Tokens and exact values; of a large message in a thread, so that the loop is not held."""
+
+        def both() -> tuple[int, tuple[Entity, ...]]:
+            return message_tokens(message, tokenizer.count), message_entities(message)
+
+        if len(message.wire) < LARGE_TEXT_CHARS:
+            return both()
+        return await anyio.to_thread.run_sync(both, limiter=self._services.counting)
+
+    async def _read(self, reply: Reply | None) -> None:
+        assert reply is not None
+        await self._services.record.sync()
+        events = await self._services.record.read_events(self._key, 1, self._journal.state.sequence)
+        found: list[Message] = []
+        for stored in events:
+            event = decode_event(stored.body, stored.text)
+            if isinstance(event, MessageAdded) and event.text is not None:
+                offset = event.offset_minutes
+                found.append(from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=offset))
+        reply.answer(tuple(found))
+
+    # --- turns and contexts -----------------------------------------------------------------------------
+
+    async def _open_waiting(self) -> None:
+        """Open the first waiting turn whose caller is still there, if no turn is open."""
+        while self._waiting and not self._journal.state.turn_id:
+            asked, reply = self._waiting.popleft()
+            if reply.answered:
+                continue
+            try:
+                await self._open(asked, reply)
+            except (UsageError, OverloadedError, StorageError) as error:
+                reply.fail(error)
+
+    async def _open(self, asked: say.OpenTurn, reply: Reply) -> None:
+        known = asked.message.id in self._journal.names
+        if known and self._journal.state.outcomes.get(asked.message.id, "complete") == "complete":
+            raise UsageError("a message of this id is in the session already", hint="give the new turn its own id")
+        draft = self._journal.draft()
+        message = await self._take_in(draft, asked.message)
+        decide.open_turn(draft, message.id, self._services.clock.now_ms())
+        self._journal.commit(draft)
+        reply.answer(say.Opened(message.id, await self._context("")))
+
+    async def _build_context(self, asked: say.BuildContext, reply: Reply | None) -> None:
+        assert reply is not None
+        reply.answer(await self._context(asked.query))
+
+    async def _context(self, query: str) -> Context:
+        draft = self._journal.draft()
+        context = await self._contexts.make(draft, self._tokenizer, query)
+        self._journal.commit(draft)
+        return context
+
+    async def _close_turn(self, asked: say.CloseTurn, reply: Reply | None) -> None:
+        if asked.turn_id != self._journal.state.turn_id:
+            raise UsageError("this turn has ended already")
+        draft = self._journal.draft()
+        for message in asked.messages:
+            await self._take_in(draft, message)
+        decide.close_turn(draft, asked.outcome, self._services.clock.now_ms())
+        self._journal.commit(draft, _acknowledge(reply, None))
+        self._after()
+        await self._open_waiting()
+
+    async def _withdraw(self, asked: say.WithdrawTurn) -> None:
+        self._waiting = deque(one for one in self._waiting if one[0].message.id != asked.message_id)
+        if self._journal.state.turn_id == asked.message_id:
+            draft = self._journal.draft()
+            decide.close_turn(draft, "unanswered", self._services.clock.now_ms())
+            self._journal.commit(draft)
+            self._after()
+            await self._open_waiting()
+
+    # --- forgetting -------------------------------------------------------------------------------------
+
+    async def _redact(self, asked: say.Redact, reply: Reply | None) -> None:
+        await self._services.record.sync()
+        record, state = self._services.record, self._journal.state
+        texts = redacted_texts(await record.read_events(self._key, 1, state.sequence), asked)
+        self._compactor.discard()
+        done = anyio.Event()
+        self._journal.replace_texts(tuple(texts), lambda _: done.set())
+        await done.wait()
+        if self._journal.failure is not None:
+            raise self._journal.failure
+        await self._journal.load()
+        draft = self._journal.draft()
+        decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms())
+        self._journal.commit(draft, _acknowledge(reply, say.Redacted(len(texts))))
+        self._after()
+
+    # --- afterwards ---------------------------------------------------------------------------------------
+
+    @property
+    def _tokenizer(self) -> Tokenizer:
+        return self._services.tokenizer_for(self._journal.state.settings.model)
+
+    def _after(self) -> None:
+        """What follows from where things stand now: swap a block in, ask for a compaction, tell who waits."""
+        if not self._journal.state.turn_id:
+            draft = self._journal.draft()
+            self._compactor.swap(draft, self._tokenizer, self._services.clock.now_ms())
+            self._journal.commit(draft)
+        self._compactor.want(self._journal.state)
+        if not self._compactor.in_flight:
+            for reply in self._settling:
+                reply.answer(None)
+            self._settling.clear()
+
+    def _durable(self, first: int, events: tuple[SessionEvent, ...]) -> None:
+        """Tell long-term memory what was said, now that it will not be lost."""
+        found: list[say.Observed] = []
+        for sequence, event in enumerate(events, first):
+            if isinstance(event, MessageAdded) and event.text is not None and not event.marked:
+                offset = event.offset_minutes
+                message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=offset)
+                found.append(say.Observed(sequence, message))
+        if found or self._missed:
+            self._observe(first, first + len(events) - 1, tuple(found))
+
+    def _observe(self, first: int, upto: int, found: tuple[say.Observed, ...]) -> None:
+        """Send the news; what did not get through before is then read from the record, with all since."""
+        missed, self._missed = self._missed, 0
+        news = say.Observe(key=self._key, first=missed or first, upto=upto, messages=() if missed else found)
+        try:
+            self._services.ref("longterm", self._key.owner).tell(news)
+        except (OverloadedError, StoppedError):
+            self._missed = missed or first
+            self._services.counters.observe_refused += 1
+
+
+def _acknowledge(reply: Reply | None, answer: object) -> Callable[[StorageError | None], None] | None:
+    """What to do when the commit is back: answer, or fail with its error."""
+    return None if reply is None else partial(_answer, reply, answer)
+
+
+def _answer(reply: Reply, answer: object, error: StorageError | None) -> None:
+    if error is None:
+        reply.answer(answer)
+    else:
+        reply.fail(error)
+
+
+def offset_minutes(timezone: str, now_ms: int) -> int:
+    """Offset from UTC of a zone at a time; 0 for no zone."""
+    if not timezone:
+        return 0
+    offset = datetime.fromtimestamp(now_ms / 1000, ZoneInfo(timezone)).utcoffset()
+    return int(offset.total_seconds() // 60) if offset else 0
+
+
+def _drafted(draft: decide.Draft, id: str) -> bool:
+    return any(isinstance(event, MessageAdded) and event.id == id for event in draft.events)

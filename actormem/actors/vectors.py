@@ -1,0 +1,149 @@
+"""The vectors of one partition, made beside everything else: embed what has none, keep the index in step.
+
+Runs as a child of the long-term actor. What it does not get done is found again at the next waking, since an
+item without a vector says so itself.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+
+import anyio
+import anyio.to_thread
+import numpy as np
+
+from actormem.actors.services import Services
+from actormem.core.partition import Partition, Query, view_text
+from actormem.core.values import Hit, Owner
+from actormem.errors import ProviderError
+from actormem.kernel import Scope
+from actormem.limits import EMBED_BATCH, EMBED_RETRY_S, HNSW_ROWS_MIN
+from actormem.ports import PutVectors, VectorIndex, Vectors
+
+__all__ = ["PartitionVectors"]
+
+
+class PartitionVectors:
+    """Keeps the vectors of a partition and its nearest-neighbour index."""
+
+    def __init__(
+        self,
+        owner: Owner,
+        partition: Partition,
+        services: Services,
+        scope: Scope,
+        done: Callable[[], None],
+    ) -> None:
+        self._owner = owner
+        self._partition = partition
+        self._services = services
+        self._scope = scope
+        self._done = done
+        self._running = False
+        self._apart = anyio.Lock()
+        self.index: VectorIndex | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything waits for its vector."""
+        return self._running
+
+    def want(self) -> None:
+        """See to it that what has no vector gets one."""
+        partition = self._partition
+        due = partition.without_vectors() or partition.stale_windows() or self._index_due()
+        if due and not self._running:
+            self._running = True
+            self._scope.start(self._run)
+
+    def remove(self, labels: Sequence[int]) -> None:
+        """Take rows out of the index."""
+        if self.index is not None and labels:
+            self.index.remove(np.array(labels, dtype=np.int64))
+
+    async def search_in_thread(self, query: Query) -> tuple[Hit, ...]:
+        """Search a large partition beside the loop, while no vector is set."""
+        async with self._apart:
+            return await anyio.to_thread.run_sync(
+                self._partition.search, query, self.index, limiter=self._services.searching
+            )
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                try:
+                    if not await self._step():
+                        return
+                except ProviderError:
+                    self._services.counters.embed_failures += 1
+                    await self._services.clock.sleep(EMBED_RETRY_S)
+        finally:
+            self._running = False
+            self._done()
+
+    async def _step(self) -> bool:
+        """One batch; False when nothing is left to do."""
+        partition = self._partition
+        ids = partition.without_vectors()[:EMBED_BATCH]
+        if ids:
+            items = [partition.item(id) for id in ids]
+            texts = [view_text(item) if item else "" for item in items]
+            vectors = await self._embedded(texts)
+            async with self._apart:
+                partition.set_vectors(ids, vectors)
+            rows = tuple((id, vector.tobytes()) for id, vector in zip(ids, vectors, strict=True) if vector.any())
+            self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
+            await self._index_rows(ids, vectors)
+            return True
+        ids = partition.stale_windows()[:EMBED_BATCH]
+        if ids:
+            texts = [partition.window_text(id) for id in ids]
+            vectors = await self._embedded(texts)
+            async with self._apart:
+                partition.set_window_vectors(ids, texts, vectors)
+            return True
+        if self._index_due():
+            labels, vectors = partition.labelled_vectors()
+            built = await anyio.to_thread.run_sync(
+                self._services.build_index, labels, vectors, limiter=self._services.searching
+            )
+            self.index = built
+            return True
+        return False
+
+    def _index_due(self) -> bool:
+        return self.index is None and len(self._partition) >= HNSW_ROWS_MIN
+
+    async def _index_rows(self, ids: Sequence[str], vectors: Vectors) -> None:
+        if self.index is None:
+            return
+        found = [(self._partition.label(id), place) for place, id in enumerate(ids) if vectors[place].any()]
+        rows = [(label, place) for label, place in found if label is not None]
+        if rows:
+            labels = np.array([label for label, _ in rows], dtype=np.int64)
+            chosen = vectors[[place for _, place in rows]]
+            await anyio.to_thread.run_sync(self.index.add, labels, chosen, limiter=self._services.searching)
+
+    async def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of the texts, from the cache where it has them."""
+        services = self._services
+        dimensions = services.embedder.dimensions
+        keys = [_cache_key(services.embedder.name, text) for text in texts]
+        stored = await services.cache.get_many(self._owner, keys)
+        vectors = np.zeros((len(texts), dimensions), dtype=np.float32)
+        missing: list[int] = []
+        for place, body in enumerate(stored):
+            if body is not None and len(body) == dimensions * vectors.itemsize:
+                vectors[place] = np.frombuffer(body, dtype=np.float32)
+            elif texts[place]:
+                missing.append(place)
+        if missing:
+            await services.precedence.background()
+            vectors[missing] = await services.embedder.embed([texts[place] for place in missing])
+            services.counters.embedded_texts += len(missing)
+            entries = {keys[place]: vectors[place].tobytes() for place in missing if vectors[place].any()}
+            await services.cache.put_many(self._owner, entries)
+        return vectors
+
+
+def _cache_key(embedder: str, text: str) -> str:
+    return f"vector:{embedder}:{blake2b(text.encode(), digest_size=32).hexdigest()}"

@@ -1,0 +1,1 @@
+"""The command line. It uses only the public front door."""

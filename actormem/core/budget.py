@@ -1,0 +1,106 @@
+"""How many tokens a context may have, and who may use how many of them."""
+
+import math
+
+import msgspec
+
+from actormem import limits
+from actormem.errors import BudgetError, UsageError
+
+__all__ = ["Budget"]
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokens of one session's contexts, set at spawn.
+
+    Shares that are not given are fractions of `context`, so that 300 tokens work as well as 200,000.
+    A share is a ceiling: what a section does not use goes to verbatim messages.
+
+    Attributes:
+        context: Tokens of the whole request: system prompt, tools, summary, notes, messages; at least 64.
+        reply: Tokens reserved beside it for the answer; not part of `context`.
+        summary: Ceiling of the summary block.
+        recall: Ceiling of one note of recalled memories.
+        entities: Ceiling of the exact values shown for messages that are no longer verbatim.
+        compact_at: Share of `context` at which a compaction is asked for.
+        compact_to: Share of `context` that a compaction leaves.
+        keep_recent: Messages that stay verbatim as long as they fit.
+
+    Raises:
+        BudgetError: The shares together leave nothing for messages; with both numbers.
+        UsageError: A value is not a number of its range; with the range.
+    """
+
+    context: int
+    reply: int = limits.REPLY_TOKENS
+    summary: int | None = None
+    recall: int | None = None
+    entities: int | None = None
+    compact_at: float = limits.COMPACT_AT
+    compact_to: float = limits.COMPACT_TO
+    keep_recent: int = limits.KEEP_RECENT_MESSAGES
+
+    def __post_init__(self) -> None:
+        _whole("context", self.context, limits.BUDGET_TOKENS_MIN)
+        _whole("reply", self.reply, 0)
+        _whole("keep_recent", self.keep_recent, 0)
+        for name in ("summary", "recall", "entities"):
+            value: int | None = getattr(self, name)
+            if value is not None:
+                _whole(name, value, 0)
+        _share("compact_at", self.compact_at)
+        _share("compact_to", self.compact_to)
+        if not self.compact_to < self.compact_at:
+            raise UsageError(f"compact_to ({self.compact_to}) must be below compact_at ({self.compact_at})")
+        shares = self.summary_tokens + self.recall_tokens + self.entities_tokens
+        if shares >= self.context:
+            raise BudgetError(
+                "the shares of summary, recall and entities leave nothing for messages",
+                needed_tokens=shares,
+                budget_tokens=self.context,
+            )
+
+    @property
+    def summary_tokens(self) -> int:
+        """Ceiling of the summary block."""
+        return self._share_of(self.summary, limits.SUMMARY_SHARE)
+
+    @property
+    def recall_tokens(self) -> int:
+        """Ceiling of one note."""
+        return self._share_of(self.recall, limits.RECALL_SHARE)
+
+    @property
+    def entities_tokens(self) -> int:
+        """Ceiling of the exact values."""
+        return self._share_of(self.entities, limits.ENTITIES_SHARE)
+
+    @property
+    def compact_at_tokens(self) -> int:
+        """Tokens of a context at which a compaction is asked for."""
+        return int(self.context * self.compact_at)
+
+    @property
+    def compact_to_tokens(self) -> int:
+        """Tokens of a context that a compaction leaves."""
+        return int(self.context * self.compact_to)
+
+    @property
+    def message_tokens(self) -> int:
+        """Ceiling of one message; what is over it is cut in the context, visibly."""
+        return int(self.context * limits.MESSAGE_SHARE_MAX)
+
+    def _share_of(self, given: int | None, share: float) -> int:
+        return int(self.context * share) if given is None else given
+
+
+def _whole(name: str, value: object, minimum: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(f"{name} must be a whole number of tokens, not {value!r}")
+    if value < minimum:
+        raise UsageError(f"{name} must be at least {minimum}, not {value}")
+
+
+def _share(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value) or not 0 < value < 1:
+        raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")

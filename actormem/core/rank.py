@@ -1,0 +1,119 @@
+"""How the arms of a recall are weighed into one score.
+
+Every arm gives each candidate a share on a scale of its own that does not depend on luck: the lexical one is
+divided by what the query's words could give at most (not by the best hit, which would make junk a full
+match), the dense ones are stretched over the candidates and squared. The score is their weighted sum. The law
+of this file: it sees arrays only, one place per candidate, and changes none of them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "FLOOR",
+    "HALF_LIFE_DAYS",
+    "KIND_SHARES",
+    "WEIGHTS",
+    "Shares",
+    "fuse",
+    "importance_share",
+    "recency_share",
+    "relevance",
+    "session_prior",
+    "stretch",
+]
+
+Shares = NDArray[np.float64]
+
+FLOOR: Final = 0.3  # score below which a hit of a turn's recall is noise
+WEIGHTS: Final[Mapping[str, float]] = {
+    "lexical": 1.0,
+    "vector": 0.6,
+    "window": 0.45,
+    "session": 1.0,
+    "speaker": 0.35,
+    "date": 1.6,
+    "type": 0.3,
+    "question": -1.0,
+    "assistant": -0.35,
+    "attribute": 1.6,
+    "id": 0.6,
+    "recency": 0.03,
+    "importance": 0.06,
+    "kind": 0.05,
+}
+HALF_LIFE_DAYS: Final[Mapping[str, float]] = {
+    "episode": 30.0,
+    "event": 60.0,
+    "summary": 90.0,
+    "preference": 180.0,
+    "fact": 365.0,
+    "knowledge": 3650.0,
+}
+KIND_SHARES: Final[Mapping[str, float]] = {
+    "episode": 0.0,
+    "event": 1.0,
+    "summary": 0.0,
+    "preference": 1.0,
+    "fact": 1.0,
+    "knowledge": 0.5,
+}
+SESSION_BEST: Final = 3  # a session is as good as its three best turns
+COSINE_NOTHING: Final = 0.35  # cosine of unrelated texts, at its usual most
+COSINE_SAME: Final = 0.8
+
+
+def stretch(values: Shares, low: float | None = None, high: float | None = None) -> Shares:
+    """Values stretched over 0 to 1 between the least and the largest, squared: only the best stand out."""
+    if not len(values):
+        return values
+    least = float(values.min()) if low is None else low
+    most = float(values.max()) if high is None else high
+    if most - least < 1e-9:
+        return np.zeros_like(values)
+    return np.clip((values - least) / (most - least), 0.0, 1.0) ** 2
+
+
+def session_prior(shares: Shares, sessions: NDArray[np.int64]) -> Shares:
+    """For each candidate a third of the sum of the three best shares of its session.
+
+    A session that speaks of the matter more than once is more likely the right one.
+    """
+    if not len(shares):
+        return shares
+    order = np.lexsort((-shares, sessions))
+    ordered = sessions[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    group = np.cumsum(np.r_[True, ordered[1:] != ordered[:-1]]) - 1
+    place = np.arange(len(ordered)) - starts[group]
+    best = np.where(place < SESSION_BEST, shares[order], 0.0)
+    prior = np.empty(len(shares))
+    prior[order] = (np.add.reduceat(best, starts) / SESSION_BEST)[group]
+    return prior
+
+
+def recency_share(age_days: Shares, half_life_days: Shares) -> Shares:
+    """1 for what is new, half after a half-life. Kept weak: a strong one hides what was asked for."""
+    return np.exp2(-np.maximum(age_days, 0.0) / half_life_days)
+
+
+def importance_share(importance: Shares) -> Shares:
+    """Importance around its middle, so that what nobody rated is not moved. -0.5 to 0.5."""
+    return importance - 0.5
+
+
+def relevance(lexical: Shares, cosine: Shares) -> Shares:
+    """How sure it is that a candidate has to do with the query at all, by itself: 0 to 1."""
+    close = np.clip((cosine - COSINE_NOTHING) / (COSINE_SAME - COSINE_NOTHING), 0.0, 1.0)
+    return 1.0 - (1.0 - np.clip(lexical, 0.0, 1.0)) * (1.0 - close)
+
+
+def fuse(arms: Mapping[str, Shares], count: int) -> Shares:
+    """The weighted sum of the arms, one value per candidate."""
+    total = np.zeros(count)
+    for name, shares in arms.items():
+        total += WEIGHTS[name] * shares
+    return total

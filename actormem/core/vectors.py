@@ -1,0 +1,68 @@
+"""Vectors of rows, kept in blocks: growing never copies what is there, so no put is slow.
+
+A row without a vector is all zeros, and its cosine to anything is 0. Scans use `einsum`, not BLAS: a BLAS
+with threads of its own stalls for tens of milliseconds in a container with few cores.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["VectorRows"]
+
+BLOCK_ROWS: Final = 1_024
+
+
+class VectorRows:
+    """One unit vector, or none, for each row."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.dimensions = dimensions
+        self._blocks: list[NDArray[np.float32]] = []
+
+    def reserve(self, capacity: int) -> None:
+        """Make room for rows below `capacity`."""
+        while len(self._blocks) * BLOCK_ROWS < capacity:
+            self._blocks.append(np.zeros((BLOCK_ROWS, self.dimensions), np.float32))
+
+    def set(self, row: int, vector: NDArray[np.float32]) -> None:
+        """Give a row its vector; all zeros take it away."""
+        self._blocks[row // BLOCK_ROWS][row % BLOCK_ROWS] = vector
+
+    def clear(self, row: int) -> None:
+        """Take a row's vector away."""
+        self._blocks[row // BLOCK_ROWS][row % BLOCK_ROWS] = 0
+
+    def take(self, rows: NDArray[np.int64] | Sequence[int]) -> NDArray[np.float32]:
+        """The vectors of some rows: (len(rows), dimensions)."""
+        places = np.asarray(rows, np.int64)
+        taken = np.empty((len(places), self.dimensions), np.float32)
+        blocks = places // BLOCK_ROWS
+        for block in np.unique(blocks).tolist():
+            here = blocks == block
+            taken[here] = self._blocks[block][places[here] % BLOCK_ROWS]
+        return taken
+
+    def cosines(self, queries: NDArray[np.float32], row_limit: int) -> NDArray[np.float32]:
+        """Cosines of every row below `row_limit` to each query: (queries, row_limit)."""
+        found = np.empty((len(queries), row_limit), np.float32)
+        for block, vectors in enumerate(self._blocks):
+            first = block * BLOCK_ROWS
+            last = min(first + BLOCK_ROWS, row_limit)
+            if first >= last:
+                break
+            found[:, first:last] = cosines_of(queries, vectors[: last - first])
+        return found
+
+    def cosines_at(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Cosines of some rows to each query: (queries, len(rows))."""
+        return cosines_of(queries, self.take(rows))
+
+
+def cosines_of(queries: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    found = np.empty((len(queries), len(vectors)), np.float32)
+    for place, query in enumerate(queries):
+        np.einsum("ij,j->i", vectors, query, out=found[place])
+    return found

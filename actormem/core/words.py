@@ -1,0 +1,139 @@
+"""Words of a text, as the lexical arm counts them, for Chinese and English alike.
+
+The law of this file: the same text gives the same terms on every run, no str raises, and whatever a reader
+would type to find a text again (a Chinese word inside a run, a Latin word inside Chinese, an order number or
+a part of it) is among its terms.
+"""
+
+import re
+import unicodedata
+from typing import Final, Protocol, cast
+
+from snowballstemmer.english_stemmer import EnglishStemmer
+
+__all__ = ["Words", "normal_text", "token_count"]
+
+STEMS_MAX: Final = 20_000  # remembered stems; about 2 MB, and English texts repeat well within it
+ID_TAIL_CHARS: Final = 4  # people name the last four digits of a phone, a card or an order
+ID_TAIL_MIN_DIGITS: Final = 7  # shorter numbers are named whole
+
+CJK: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+RUN: Final = re.compile(
+    rf"(?P<cjk>[{CJK}]+)"
+    rf"|(?P<latin>[^\W_{CJK}]+(?:[-_./:@#+&'’][^\W_{CJK}]+)*)"
+)
+PART: Final = re.compile(rf"[^\W_{CJK}]+")
+LENGTH: Final = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+LETTERS_OR_DIGITS: Final = re.compile(r"\d+|[^\W\d_]+")
+
+STOP_LIST: Final = """
+    a about above after again against all also am an and any are aren as at be because been before being
+    below between both but by can cannot could couldn d did didn do does doesn doing don down during
+    each few for from further get got had hadn has hasn have haven having he her here hers herself him
+    himself his how i if in into is isn it its itself just let ll m me more most my myself no nor not of
+    off on once only or other our ours ourselves out over own please re s same shan she should shouldn
+    so some such t than that the their theirs them themselves then there these they this those through
+    to too under until up us ve very was wasn we were weren what when where which while who whom whose
+    why will with won would wouldn you your yours yourself yourselves
+"""
+STOP_WORDS: Final = frozenset(STOP_LIST.split())
+STOP_CHARACTERS: Final = frozenset(
+    "的了是在我你他她它们和与及或也都就还很这那个之吗呢吧啊呀哦嗯么什怎哪有着过把被给到从对为"
+)
+
+
+def normal_text(text: str) -> str:
+    """The text in one form of writing: compatibility characters unified, lower case, 10,000 as 10000."""
+    return THOUSANDS.sub("", unicodedata.normalize("NFKC", text).lower())
+
+
+def token_count(text: str) -> int:
+    """Length of a text in words: runs of letters or digits, and single CJK characters."""
+    return len(LENGTH.findall(text))
+
+
+class Stemmer(Protocol):
+    """What is used of a Snowball stemmer, whose package has no types."""
+
+    def stemWord(self, word: str) -> str: ...  # noqa: N802
+
+
+class Words:
+    """Cuts texts into terms; remembers stems, since stemming is the dear part.
+
+    May be shared by all partitions of one thread.
+    """
+
+    def __init__(self, stems_max: int = STEMS_MAX) -> None:
+        self._stemmer = cast("Stemmer", EnglishStemmer())
+        self._stems: dict[str, str] = {}
+        self._stems_max = stems_max
+
+    @property
+    def stem_count(self) -> int:
+        """Stems remembered now."""
+        return len(self._stems)
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text, in order, repeated as often as they stand there.
+
+        A run of Chinese gives all its bigrams and single characters (function characters stopped); a Latin
+        word its English stem; an id (`KX-48210-77`) itself, its parts, and the last digits of a long number.
+
+        Cost:
+            O(length); about 0.1 ms for 1,000 characters once the stems are known.
+        """
+        terms: list[str] = []
+        for run in RUN.finditer(normal_text(text)):
+            word = run.group()
+            if run.lastgroup == "cjk":
+                characters_of(word, terms)
+            else:
+                self._words_of(word, terms)
+        return terms
+
+    def _words_of(self, word: str, terms: list[str]) -> None:
+        if word.isalpha():
+            self._add_word(word, terms)
+            return
+        parts = PART.findall(word)
+        has_digit = any(map(str.isdigit, word))
+        if len(parts) > 1 and (has_digit or "@" in word):
+            terms.append(word)
+        for part in parts:
+            if part.isalpha():
+                self._add_word(part, terms)
+            else:
+                number_terms(part, terms)
+
+    def _add_word(self, word: str, terms: list[str]) -> None:
+        if word in STOP_WORDS:
+            return
+        stem = self._stems.get(word)
+        if stem is None:
+            if len(self._stems) >= self._stems_max:
+                self._stems.clear()
+            stem = self._stems[word] = self._stemmer.stemWord(word)
+        terms.append(stem)
+
+
+def characters_of(run: str, terms: list[str]) -> None:
+    previous = ""
+    for character in run:
+        stopped = character in STOP_CHARACTERS
+        if previous and not (stopped and previous in STOP_CHARACTERS):
+            terms.append(previous + character)
+        if not stopped:
+            terms.append(character)
+        previous = character
+
+
+def number_terms(part: str, terms: list[str]) -> None:
+    terms.append(part)
+    pieces = LETTERS_OR_DIGITS.findall(part)
+    if len(pieces) > 1:
+        terms.extend(piece for piece in pieces if len(piece) > 1)
+    for piece in pieces:
+        if len(piece) >= ID_TAIL_MIN_DIGITS and piece.isdigit():
+            terms.append(piece[-ID_TAIL_CHARS:])

@@ -1,0 +1,308 @@
+"""Working memory: what a session holds verbatim, and how events change it.
+
+`evolve` is the only way the state changes. It is pure: replaying a session's events from the first one, or
+from a snapshot, gives the same state. Where the words of an event have been erased it goes on without them.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from actormem.core import events as ev
+from actormem.core.budget import Budget
+from actormem.core.entities import EntityTable, find_entities, find_tool_entities
+from actormem.core.shorten import shortened
+from actormem.core.values import Entity, Message
+from actormem.core.wire import from_wire
+from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
+
+__all__ = ["Block", "Entry", "Note", "Settings", "Working", "evolve", "groups"]
+
+DEFAULT_BUDGET = Budget(context=DEFAULT_CONTEXT_TOKENS)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What spawn said last."""
+
+    model: str = ""
+    budget: Budget = DEFAULT_BUDGET
+    timezone: str = ""
+    nonce: str = ""
+    system: str = ""
+    tools: str = ""  # JSON, empty for none
+    system_tokens: int = 0
+    tools_tokens: int = 0
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as contexts show it.
+
+    Attributes:
+        sequence: Its event.
+        group: Sequence of the first message of its group: a tool call and its results share one.
+        message: As it came in.
+        wire: As it is shown: the same, or shortened.
+        tokens: Of what is shown.
+        whole_tokens: Of the message as it came in.
+    """
+
+    sequence: int
+    group: int
+    message: Message
+    wire: str
+    tokens: int
+    whole_tokens: int
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """What memory added at one user message: `merged` takes the message's place, `apart` stands before it."""
+
+    merged: str
+    apart: str
+    tokens: int
+    apart_tokens: int
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """The summary that stands for every message from `first` to `last`."""
+
+    first: int
+    last: int
+    text: str
+    method: str
+    compactions: int
+
+
+class Working(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of one session.
+
+    Attributes:
+        sequence: Of the last event.
+        entries: Messages no block stands for, oldest first.
+        out: Sequences of entries that are not shown, because the budget was met.
+        open_calls: Ids of tool calls that have no result yet.
+        notes: By sequence of the user message they belong to; they end with the epoch.
+        noted: Sequence of the last user message whose note is decided.
+        shown: Memory items this epoch shows: id to version.
+        head: Wire message that stands for what is not verbatim, or an empty string.
+        turn_id: Of the open turn, or an empty string.
+        outcomes: Outcome of the turns that still have messages in `entries`, by turn id.
+        history_tokens: Of every message there ever was, as counted when it came in.
+    """
+
+    settings: Settings = Settings()
+    sequence: int = 0
+    entries: tuple[Entry, ...] = ()
+    out: frozenset[int] = frozenset()
+    open_calls: tuple[str, ...] = ()
+    block: Block | None = None
+    head: str = ""
+    head_tokens: int = 0
+    notes: dict[int, Note] = {}
+    noted: int = 0
+    shown: dict[str, int] = {}
+    entities: EntityTable = EntityTable()
+    turn_id: str = ""
+    outcomes: dict[str, str] = {}
+    epoch_count: int = 0
+    epoch_reason: str = ""
+    message_count: int = 0
+    history_tokens: int = 0
+    compaction_count: int = 0
+
+    @property
+    def view(self) -> tuple[Entry, ...]:
+        """The entries that contexts show, oldest first."""
+        return tuple(entry for entry in self.entries if entry.sequence not in self.out) if self.out else self.entries
+
+    @property
+    def fixed_tokens(self) -> int:
+        """What stands before the first verbatim message."""
+        return PRIMING_TOKENS + self.settings.system_tokens + self.settings.tools_tokens + self.head_tokens
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a context that shows all of the view with its notes."""
+        notes = sum(note.tokens for note in self.notes.values())
+        return self.fixed_tokens + notes + sum(entry.tokens for entry in self.view)
+
+    @property
+    def note_tokens(self) -> int:
+        """What this epoch's notes take."""
+        return sum(note.tokens for note in self.notes.values())
+
+    @property
+    def newest_user(self) -> Entry | None:
+        """The newest user message, where it is not summarised away."""
+        return next((entry for entry in reversed(self.entries) if entry.message.role == "user"), None)
+
+
+def groups(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
+    """The entries in units that are shown or left out together, oldest first."""
+    found: list[list[Entry]] = []
+    for entry in entries:
+        if found and found[-1][0].group == entry.group:
+            found[-1].append(entry)
+        else:
+            found.append([entry])
+    return [tuple(group) for group in found]
+
+
+def evolve(
+    state: Working, event: ev.SessionEvent, *, entities: tuple[Entity, ...] | None = None
+) -> Working:
+    """The state after the event. It never fails for an event of ours, whatever words were erased since.
+
+    `entities` is what `message_entities` gives for the message added, where the caller has it already.
+    """
+    change = msgspec.structs.replace
+    state = change(state, sequence=state.sequence + 1)
+    match event:
+        case ev.Configured():
+            return change(state, settings=_settings(event))
+        case ev.Recounted():
+            return _recounted(state, dict(event.tokens))
+        case ev.MessageAdded():
+            return _message_added(state, event, entities)
+        case ev.TurnOpened():
+            return change(state, turn_id=event.turn_id)
+        case ev.TurnClosed():
+            return change(state, turn_id="", outcomes={**state.outcomes, event.turn_id: event.outcome})
+        case ev.NoteWritten():
+            return _note_written(state, event)
+        case ev.Cut():
+            return _cut(state, event)
+        case ev.BlockMade():
+            return _block_made(state, event)
+        case ev.EpochStarted():
+            return change(
+                state,
+                head=event.text or "",
+                head_tokens=event.tokens if event.text else 0,
+                notes={},
+                noted=0,
+                shown={},
+                epoch_count=state.epoch_count + 1,
+                epoch_reason=event.reason,
+            )
+
+
+def _settings(event: ev.Configured) -> Settings:
+    words = msgspec.json.decode(event.text, type=dict[str, str]) if event.text else {}
+    return Settings(
+        model=event.model,
+        budget=event.budget,
+        timezone=event.timezone,
+        nonce=event.nonce,
+        system=words.get("system", ""),
+        tools=words.get("tools", ""),
+        system_tokens=event.system_tokens,
+        tools_tokens=event.tools_tokens,
+    )
+
+
+def _recounted(state: Working, tokens: dict[int, int]) -> Working:
+    entries = tuple(
+        msgspec.structs.replace(
+            entry,
+            tokens=tokens.get(entry.sequence, entry.tokens),
+            whole_tokens=tokens.get(entry.sequence, entry.whole_tokens),
+            wire=entry.message.wire if entry.sequence in tokens else entry.wire,
+        )
+        for entry in state.entries
+    )
+    return msgspec.structs.replace(state, entries=entries)
+
+
+def _message_added(
+    state: Working, event: ev.MessageAdded, found: tuple[Entity, ...] | None
+) -> Working:
+    change = msgspec.structs.replace
+    state = change(
+        state, message_count=state.message_count + 1, history_tokens=state.history_tokens + event.tokens
+    )
+    if event.text is None:
+        return state
+    message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=event.offset_minutes)
+    found = message_entities(message) if found is None else found
+    entities = state.entities.seen(found, sequence=state.sequence, role=message.role) if found else state.entities
+    if event.late:
+        return change(state, entities=entities)
+    of_group = message.role == "tool" and bool(state.entries)
+    entry = Entry(
+        sequence=state.sequence,
+        group=state.entries[-1].group if of_group else state.sequence,
+        message=message,
+        wire=shortened(message, event.shortened) if event.shortened else message.wire,
+        tokens=event.shortened.tokens if event.shortened else event.tokens,
+        whole_tokens=event.tokens,
+    )
+    if message.role == "tool":
+        open_calls = _without(state.open_calls, message.tool_call_id or "")
+    else:
+        open_calls = tuple(call.id for call in message.tool_calls)
+    return change(state, entities=entities, entries=(*state.entries, entry), open_calls=open_calls)
+
+
+def message_entities(message: Message) -> tuple[Entity, ...]:
+    """The exact values in a message: in its words, its tool arguments or its tool result."""
+    if message.role == "tool":
+        return find_tool_entities(message.text)
+    said = find_entities(message.text, time_ms=message.time_ms, offset_minutes=message.offset_minutes)
+    called = tuple(entity for call in message.tool_calls for entity in find_tool_entities(call.arguments))
+    return said + called
+
+
+def _without(calls: tuple[str, ...], id: str) -> tuple[str, ...]:
+    if id not in calls:
+        return calls
+    place = calls.index(id)
+    return calls[:place] + calls[place + 1 :]
+
+
+def _note_written(state: Working, event: ev.NoteWritten) -> Working:
+    change = msgspec.structs.replace
+    state = change(state, noted=event.message_sequence)
+    if not event.text:
+        return state
+    note = msgspec.json.decode(event.text, type=dict[str, str])
+    written = Note(merged=note["merged"], apart=note["apart"], tokens=event.tokens, apart_tokens=event.apart_tokens)
+    return change(
+        state,
+        notes={**state.notes, event.message_sequence: written},
+        shown={**state.shown, **dict(event.items)},
+    )
+
+
+def _cut(state: Working, event: ev.Cut) -> Working:
+    short = {one.sequence: one for one in event.shortened}
+    entries = tuple(
+        msgspec.structs.replace(
+            entry,
+            wire=shortened(entry.message, short[entry.sequence]),
+            tokens=short[entry.sequence].tokens,
+        )
+        if entry.sequence in short
+        else entry
+        for entry in state.entries
+    )
+    return msgspec.structs.replace(state, entries=entries, out=state.out | frozenset(event.out))
+
+
+def _block_made(state: Working, event: ev.BlockMade) -> Working:
+    entries = tuple(entry for entry in state.entries if entry.sequence > event.last)
+    block = Block(
+        first=event.first,
+        last=event.last,
+        text=event.text or "",
+        method=event.method,
+        compactions=event.compactions,
+    )
+    return msgspec.structs.replace(
+        state,
+        entries=entries,
+        out=frozenset(sequence for sequence in state.out if sequence > event.last),
+        block=block,
+        outcomes={},
+        compaction_count=state.compaction_count + 1,
+    )

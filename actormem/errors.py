@@ -1,0 +1,161 @@
+"""One tree of errors; each class says what the caller may conclude.
+
+The text of an error carries the numbers that matter and never the words of a user.
+"""
+
+__all__ = [
+    "ActorMemError",
+    "AskTimeoutError",
+    "BudgetError",
+    "CorruptError",
+    "FolderInUseError",
+    "NotFoundError",
+    "OverloadedError",
+    "ProviderError",
+    "StoppedError",
+    "StorageError",
+    "UsageError",
+    "VersionError",
+]
+
+
+class ActorMemError(Exception):
+    """The root: every error that this library raises on purpose."""
+
+
+class UsageError(ActorMemError, ValueError):
+    """The call is wrong. It was refused and nothing changed.
+
+    Attributes:
+        hint: What to do instead, or an empty string.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} ({hint})" if hint else message)
+        self.hint = hint
+
+
+class BudgetError(UsageError):
+    """What must be kept does not fit. Nothing changed.
+
+    Attributes:
+        needed_tokens: Tokens that the part which must be kept takes.
+        budget_tokens: Tokens there are for it.
+    """
+
+    def __init__(self, message: str, *, needed_tokens: int, budget_tokens: int, hint: str = "") -> None:
+        super().__init__(f"{message}: needs {needed_tokens} tokens, has {budget_tokens}", hint=hint)
+        self.needed_tokens = needed_tokens
+        self.budget_tokens = budget_tokens
+
+
+class NotFoundError(UsageError, LookupError):
+    """No session, item or message of that id belongs to this owner. Nothing changed.
+
+    Attributes:
+        id: The id that was asked for.
+    """
+
+    def __init__(self, message: str, *, id: str) -> None:
+        super().__init__(message)
+        self.id = id
+
+
+class FolderInUseError(UsageError):
+    """Another process has the folder. Nothing changed.
+
+    Attributes:
+        pid: That process's id, or 0 where it is not known.
+    """
+
+    def __init__(self, message: str, *, pid: int) -> None:
+        super().__init__(message)
+        self.pid = pid
+
+
+class VersionError(UsageError):
+    """The folder was written by a newer version of actormem. Nothing changed.
+
+    Attributes:
+        found: Format version of the folder.
+        supported: Newest format version this library reads.
+    """
+
+    def __init__(self, message: str, *, found: int, supported: int) -> None:
+        super().__init__(message)
+        self.found = found
+        self.supported = supported
+
+
+class OverloadedError(ActorMemError):
+    """A queue is full or a wait was too long. Refused, nothing changed; try later.
+
+    Attributes:
+        mailbox: Which queue refused.
+        waiting: How many were waiting in it.
+        limit: How many it holds.
+    """
+
+    def __init__(self, message: str, *, mailbox: str, waiting: int, limit: int) -> None:
+        super().__init__(f"{message}: {mailbox} holds {waiting} of {limit}")
+        self.mailbox = mailbox
+        self.waiting = waiting
+        self.limit = limit
+
+
+class ProviderError(ActorMemError):
+    """The outside model failed; our state is unchanged.
+
+    Attributes:
+        provider: Name of the model as it was configured.
+        status: HTTP status, or 0 where there was none.
+        retry_after_s: Seconds the provider asked us to wait; 0.0 where it did not say.
+    """
+
+    def __init__(self, message: str, *, provider: str, status: int = 0, retry_after_s: float = 0.0) -> None:
+        super().__init__(f"{provider}: {message}")
+        self.provider = provider
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class AskTimeoutError(ActorMemError, TimeoutError):
+    """No answer within the deadline. The outcome is unknown; the same message id may be sent again."""
+
+
+class StoppedError(ActorMemError):
+    """The one asked has ended: you closed it, or its supervisor gave it up.
+
+    Attributes:
+        reason: Why it ended.
+    """
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(f"{message}: {reason}")
+        self.reason = reason
+
+
+class StorageError(ActorMemError):
+    """The disk failed. The outcome of what was being written is unknown until the folder is opened again.
+
+    Attributes:
+        path: The file concerned.
+    """
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(f"{message}: {path}")
+        self.path = path
+
+
+class CorruptError(StorageError):
+    """Stored bytes are not what we wrote.
+
+    Attributes:
+        expected: What should be there.
+        found: What is there.
+    """
+
+    def __init__(self, message: str, *, path: str, expected: str, found: str) -> None:
+        super().__init__(f"{message}: expected {expected}, found {found}", path=path)
+        self.expected = expected
+        self.found = found

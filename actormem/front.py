@@ -1,0 +1,92 @@
+"""What the front door's methods share: checked arguments, and asking an actor from the right loop."""
+
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import anyio.lowlevel
+import msgspec
+
+from actormem.actors.services import Services
+from actormem.core.ids import checked_id
+from actormem.core.text import clean
+from actormem.core.values import Message, Owner
+from actormem.errors import UsageError
+from actormem.kernel import ActorSystem, Ref
+from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX
+
+__all__ = ["FrontDoor", "Given", "item_text", "owner_of", "positive", "text_or_none", "zone_or_none"]
+
+Given = Mapping[str, object] | Message
+
+
+class FrontDoor:
+    """Asks actors, from the loop the runtime was opened in."""
+
+    def __init__(self, system: ActorSystem, services: Services) -> None:
+        self._system = system
+        self._services = services
+        self._loop = anyio.lowlevel.current_token()
+
+    def check_loop(self) -> None:
+        """A runtime belongs to its event loop.
+
+        Raises:
+            UsageError: This is another one.
+        """
+        if anyio.lowlevel.current_token() != self._loop:
+            raise UsageError("the runtime was opened in another event loop", hint="open one in each loop")
+
+    async def ask(self, ref: Ref, message: object, *, timeout_s: float = ASK_TIMEOUT_S) -> object:
+        """The actor's answer."""
+        self.check_loop()
+        return await ref.ask(message, timeout_s=timeout_s)
+
+    async def ask_memory(self, owner: Owner, message: object) -> object:
+        """The answer of the owner's long-term memory."""
+        return await self.ask(self._system.ref("longterm", owner), message)
+
+
+def owner_of(user: object, tenant: object) -> Owner:
+    """The owner of these ids.
+
+    Raises:
+        UsageError: The user is missing or empty, or an id may not be one.
+    """
+    checked = checked_id(user, "user")
+    return Owner(tenant if tenant == "" and isinstance(tenant, str) else checked_id(tenant, "tenant"), checked)
+
+
+def positive(name: str, value: float) -> float:
+    """The number, if it is finite and above 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise UsageError(f"{name} must be a number above 0, not {value!r}")
+    return value
+
+
+def item_text(text: object) -> str:
+    """A memory's text, trimmed."""
+    words = clean(text).strip() if isinstance(text, str) else ""
+    if not words or len(words) > ITEM_TEXT_CHARS_MAX:
+        raise UsageError(f"a memory must be text of 1 to {ITEM_TEXT_CHARS_MAX} characters, not {len(words)}")
+    return words
+
+
+def text_or_none(name: str, value: object) -> str | None:
+    """The text given for a setting, or None where it was not given."""
+    if value is msgspec.UNSET:
+        return None
+    if not isinstance(value, str):
+        raise UsageError(f"{name} must be text, not {type(value).__name__}")
+    return clean(value)
+
+
+def zone_or_none(value: object) -> str | None:
+    """The IANA zone given, or None where none was given; an empty text is UTC."""
+    name = text_or_none("timezone", value)
+    if name:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise UsageError(f"unknown timezone {name!r}", hint="use an IANA name such as Asia/Shanghai") from None
+    return name
+

@@ -1,0 +1,79 @@
+"""Every limit and default, with its unit in its name and its reason beside it.
+
+Relations between them are asserted at the end, so that a change which breaks one is found at import.
+"""
+
+from typing import Final
+
+# --- what comes in -------------------------------------------------------------------------------
+ID_CHARS_MAX: Final = 256  # an id is a key, not a text; SQLite indexes stay small
+MESSAGE_BYTES_MAX: Final = 256 * 1024  # one message; longer ones are files and belong elsewhere
+MESSAGE_DEPTH_MAX: Final = 32  # nesting of JSON parts: deeper input breaks decoders on small stacks
+ITEM_TEXT_CHARS_MAX: Final = 16_000  # one memory item: a long episode, not a book
+QUERY_CHARS_MAX: Final = 8_000  # a recall query; the rest adds cost and no meaning
+
+# --- budget, as shares of `Budget.context` --------------------------------------------------------
+BUDGET_TOKENS_MIN: Final = 64  # below this not even a short question and its delimiters fit
+REPLY_TOKENS: Final = 1_024  # reserved beside the context for the answer
+SUMMARY_SHARE: Final = 0.15
+RECALL_SHARE: Final = 0.15
+ENTITIES_SHARE: Final = 0.15
+COMPACT_AT: Final = 0.8  # of the context: asked for before the budget is met
+COMPACT_TO: Final = 0.4  # low enough that the next one is many turns away
+KEEP_RECENT_MESSAGES: Final = 6  # three exchanges stay verbatim where the budget allows
+MESSAGE_SHARE_MAX: Final = 0.5  # one message may take half of the context; the rest of it is cut
+
+# --- the wire form --------------------------------------------------------------------------------
+PRIMING_TOKENS: Final = 3  # OpenAI chat format: the reply is primed with 3 tokens
+MESSAGE_OVERHEAD_TOKENS: Final = 4  # 3 a message and 1 for its role (OpenAI cookbook)
+NAME_OVERHEAD_TOKENS: Final = 1
+TOOL_CALL_OVERHEAD_TOKENS: Final = 6  # delimiters around a call; not published, taken from usage figures
+TOOLS_OVERHEAD_TOKENS: Final = 12  # namespace lines around tool schemas; as above
+IMAGE_TOKENS: Final = 1_105  # high detail, 1024 x 1024, gpt-4o price list: 4 tiles of 170 and 85
+AUDIO_TOKENS: Final = 1_200  # two minutes of speech at 10 tokens a second
+FILE_TOKENS: Final = 4_000  # a few pages of a PDF
+UNKNOWN_MODEL_FACTOR: Final = 1.5  # times o200k: cl100k counts Chinese 1.41 times, the worst measured
+
+# --- sessions -------------------------------------------------------------------------------------
+SNAPSHOT_EVERY_EVENTS: Final = 256  # waking replays at most this many events
+OUTCOME_WAIT_S: Final = 1.0  # leaving a turn under cancellation waits this long for its acknowledgement
+TURN_WAIT_S: Final = 30.0  # a turn waits this long for the one before it
+SETTLE_TIMEOUT_S: Final = 600.0  # waiting for background work: summaries of a slow model
+IDLE_S: Final = 900.0  # without a message before an actor is passivated; Orleans' default
+RESIDENT_LIMIT: Final = 10_000  # sessions, and owners, in memory at once
+MAILBOX_MESSAGES: Final = 256  # a few seconds of a busy session; beyond it senders wait or are refused
+DEFAULT_CONTEXT_TOKENS: Final = 4_096  # of a session whose budget nobody set
+ASK_TIMEOUT_S: Final = 30.0  # any other question to an actor
+ENTITIES_MAX: Final = 4_096  # exact values of one session; the least recently seen goes first
+
+# --- threads, none of them shared with the default pool ---------------------------------------------
+LARGE_TEXT_CHARS: Final = 4_096  # above it a text is counted and searched for values in a thread
+COUNTING_THREADS: Final = 2  # tokenizers release the GIL: two cores' worth
+SEARCHING_THREADS: Final = 2
+
+# --- background work ----------------------------------------------------------------------------------
+SUMMARIES_AT_ONCE: Final = 2
+LLM_DEADLINE_S: Final = 60.0  # a summary of a few thousand tokens on a slow model
+LLM_TRIES: Final = 3
+LLM_BACKOFF_S: Final = 1.0  # doubled at each try, with jitter
+LLM_REST_S: Final = 60.0  # after LLM_TRIES failures in a row calls rest this long
+EMBED_BATCH: Final = 8  # texts a call in the background: a query that comes now waits for one, 8 ms
+EMBED_WAIT_S: Final = 0.5  # background texts wait this long at most for queries on their way
+EMBED_RETRY_S: Final = 5.0
+WRITE_THRESHOLD: Final = 0.3  # importance from which a fact is written
+SUMMARY_LOST_S: Final = 600.0  # a summary that is not back by then was lost in a crash: it is asked for again
+SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this many sessions at once
+
+# --- recall ---------------------------------------------------------------------------------------
+RECALL_DEADLINE_S: Final = 0.25  # what a turn waits at most for its memories
+RECALL_HITS_MAX: Final = 100
+TURN_HITS: Final = 8  # hits a note may hold, before its token share cuts
+SEARCH_INLINE_ROWS: Final = 1_000  # up to here a search takes 1 ms and a thread would cost more than it saves
+HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (measured: traps H7)
+
+assert 0 < COMPACT_TO < COMPACT_AT < 1
+assert SUMMARY_SHARE + RECALL_SHARE + ENTITIES_SHARE < 1
+assert SUMMARY_SHARE + ENTITIES_SHARE < COMPACT_TO, "a fresh epoch must start below its goal"
+assert MESSAGE_SHARE_MAX < 1
+assert RECALL_DEADLINE_S < TURN_WAIT_S
+assert SUMMARY_LOST_S > 2 * LLM_TRIES * LLM_DEADLINE_S, "a slow summary is not a lost one"

@@ -1,0 +1,133 @@
+"""Opening a memory: the one place where the parts are put together, and taken apart again in reverse."""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from random import SystemRandom
+from typing import Literal
+
+from actormem import limits, wiring
+from actormem.actors.longterm import LongTermActor
+from actormem.actors.services import Options, Services
+from actormem.actors.session import SessionActor
+from actormem.actors.summarizer import SummarizerActor
+from actormem.core.values import Owner, SessionKey
+from actormem.front import positive
+from actormem.kernel import ActorSystem, Clock, SystemClock
+from actormem.ports import LLM, Embedder, Tokenizer
+from actormem.runtime import Runtime
+from actormem.storage.cache import DiskCache, MemoryCache
+from actormem.storage.record import open_record
+
+__all__ = ["open"]
+
+CACHE_FOLDER = "cache"
+
+
+@asynccontextmanager
+async def open(
+    path: str | os.PathLike[str] | None,
+    *,
+    llm: str | LLM | None = None,
+    embedder: str | Embedder | None = None,
+    tokenizer: Tokenizer | None = None,
+    durability: Literal["power", "process"] = "power",
+    recall_deadline_s: float = limits.RECALL_DEADLINE_S,
+    turn_wait_s: float = limits.TURN_WAIT_S,
+    turn_hits: int = limits.TURN_HITS,
+    write_threshold: float = limits.WRITE_THRESHOLD,
+    summaries_at_once: int = limits.SUMMARIES_AT_ONCE,
+    llm_deadline_s: float = limits.LLM_DEADLINE_S,
+    idle_s: float = limits.IDLE_S,
+    resident_limit: int = limits.RESIDENT_LIMIT,
+    lock_wait_s: float = 0.0,
+    clock: Clock | None = None,
+) -> AsyncGenerator[Runtime, None]:
+    """Open a memory; an async context manager, entered and left in one task.
+
+    Args:
+        path: The folder, made where it is missing; None keeps everything in this process's memory.
+        llm: Writes the summaries: `openai:MODEL` (or any compatible server, by OPENAI_BASE_URL), an object of
+            yours, or None: then they are extractive.
+        embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
+        tokenizer: One for all sessions; None takes each session's model's own.
+        durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
+        recall_deadline_s: What a turn waits at most for its memories, in seconds.
+        turn_wait_s: What a turn waits at most for the one before it, in seconds.
+        turn_hits: Memories a note may hold at most.
+        write_threshold: Importance, 0 to 1, below which what a user says in passing is not kept as a fact.
+        summaries_at_once: Summaries made at the same time.
+        llm_deadline_s: What one background call may take, in seconds.
+        idle_s: Seconds without a message before a session or an owner's memory leaves this process's memory.
+        resident_limit: How many of each may be in it.
+        lock_wait_s: Seconds to wait for another process to leave the folder.
+        clock: Time; a fake one in tests.
+
+    Raises:
+        FolderInUseError: Another process has the folder.
+        VersionError: A newer version wrote it.
+        UsageError: An option is wrong, or the path cannot be a folder.
+        CorruptError: The folder is damaged. In all these cases nothing changed.
+
+    Cost:
+        About a second to load the local embedder.
+    """
+    options = Options(
+        recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
+        turn_hits=int(positive("turn_hits", turn_hits)),
+        write_threshold=write_threshold,
+        summaries_at_once=int(positive("summaries_at_once", summaries_at_once)),
+        llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
+    )
+    folder = None if path is None else Path(path)
+    async with AsyncExitStack() as stack:
+        record = await stack.enter_async_context(
+            open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
+        )
+        system = ActorSystem(clock=clock or SystemClock())
+        cache = MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER)
+        stack.push_async_callback(cache.aclose)
+        found_llm = wiring.make_llm(llm)
+        if found_llm is not None:
+            stack.push_async_callback(found_llm.aclose)
+        found_embedder = await wiring.started_embedder(embedder)
+        stack.push_async_callback(found_embedder.aclose)
+        tokenizers = wiring.Tokenizers(tokenizer)
+        await tokenizers.load("")
+        random = SystemRandom()
+        services = Services(
+            clock=system.clock,
+            record=record,
+            cache=cache,
+            embedder=found_embedder,
+            llm=found_llm,
+            tokenizer_for=tokenizers.get,
+            ref=system.ref,
+            build_index=wiring.build_index,
+            draw_nonce=lambda: f"{random.getrandbits(32):08x}",
+            draw_share=random.random,
+            options=options,
+        )
+        _register(system, services, idle_s=positive("idle_s", idle_s), resident_limit=resident_limit)
+        await stack.enter_async_context(system)
+        runtime = Runtime(system, services, tokenizers, positive("turn_wait_s", turn_wait_s))
+        await runtime.resume()
+        yield runtime
+
+
+def _register(system: ActorSystem, services: Services, *, idle_s: float, resident_limit: int) -> None:
+    """Kinds end in reverse order: sessions first, then the summarizer, then long-term memory."""
+
+    def longterm(key: object) -> LongTermActor:
+        assert isinstance(key, Owner)
+        return LongTermActor(key, services)
+
+    def session(key: object) -> SessionActor:
+        assert isinstance(key, SessionKey)
+        return SessionActor(key, services)
+
+    mailbox = limits.MAILBOX_MESSAGES
+    system.register("longterm", longterm, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)
+    system.register("summarizer", lambda _: SummarizerActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)
+    system.register("session", session, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)

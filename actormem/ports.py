@@ -1,0 +1,336 @@
+"""What the runtime needs of the world, as protocols with numbered promises.
+
+Each promise is checked over every implementation by `tests/contract`. Adapters live in `actormem.adapters`
+and `actormem.storage`; only `actormem.wiring` knows which of them stands behind a port.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from actormem.core.values import Item, JsonValue, Owner, SessionKey
+from actormem.errors import StorageError
+
+__all__ = [
+    "LLM",
+    "AppendEvents",
+    "Cache",
+    "DeleteItems",
+    "Embedder",
+    "EraseOwner",
+    "EraseSession",
+    "Labels",
+    "MarkShown",
+    "OwnerItems",
+    "PutItems",
+    "PutTombstones",
+    "PutVectors",
+    "Record",
+    "RecordStatistics",
+    "ReplaceTexts",
+    "SaveSnapshot",
+    "SessionHistory",
+    "SessionRow",
+    "SetProgress",
+    "StoredEvent",
+    "Tokenizer",
+    "VectorIndex",
+    "Vectors",
+    "Write",
+]
+
+Vectors: TypeAlias = NDArray[np.float32]
+Labels: TypeAlias = NDArray[np.int64]
+
+
+class Tokenizer(Protocol):
+    """Counts tokens of text.
+
+    1. `count` never raises for any str: lone surrogates and control words (`<|endoftext|>`) are plain text.
+    2. Where `exact` is true the count is that of the vocabulary `name`; otherwise it is a bound, at least
+       the count of any vocabulary it stands in for.
+    3. `truncate(text, tokens)` gives a prefix of the text whose count is at most `tokens`, cut between
+       characters, never inside one; the whole text where it fits. Its cost grows with `tokens`, not the text.
+    4. Both are deterministic, hold no lock of the event loop's and may be called from any thread.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def exact(self) -> bool: ...
+    def count(self, text: str) -> int: ...
+    def truncate(self, text: str, tokens: int) -> str: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    1. `embed` gives (n, dimensions) float32 for n texts, in order; rows have length 1, or are all zeros for a
+       text that cannot be embedded (empty, refused, not finite).
+    2. Vectors of embedders with different `name` are never compared.
+    3. It never blocks the event loop, and stops waiting when its caller is cancelled.
+    4. A failure of the outside model is a `ProviderError`; nothing else is raised for any str.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    async def start(self) -> None:
+        """Load and warm what is needed, off the loop; may be called more than once."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors: ...
+    async def aclose(self) -> None: ...
+
+
+class LLM(Protocol):
+    """A chat model for background work.
+
+    1. `complete` gives the reply's text, never empty; anything else is a `ProviderError`.
+    2. It returns or raises within `deadline_s`, whatever the server does (hang, drip, garbage).
+    3. Errors hold no prompt text and no key.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def window_tokens(self) -> int: ...
+    async def complete(
+        self, messages: Sequence[Mapping[str, JsonValue]], *, tokens_max: int, deadline_s: float
+    ) -> str: ...
+    async def aclose(self) -> None: ...
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours by cosine, of unit vectors, under labels of our own.
+
+    1. `search` gives (labels, scores), best first, at most k and fewer where there are fewer; scores are
+       cosines, larger is better; ties keep the smaller label first. It never raises for want of rows.
+    2. A label added again replaces its vector; removing one that is absent does nothing.
+    3. Rows that are not finite or have no length are refused by `add` with UsageError, before any is added.
+    """
+
+    def __len__(self) -> int: ...
+    def add(self, labels: Labels, vectors: Vectors) -> None: ...
+    def remove(self, labels: Labels) -> None: ...
+    def search(self, vector: Vectors, k: int) -> tuple[Labels, Vectors]: ...
+
+
+class Cache(Protocol):
+    """Bytes that may be lost at any time, kept per owner.
+
+    1. What `get_many` gives for a key is what `put_many` last stored under that owner and key, or None.
+    2. Nothing of one owner is ever given to another.
+    3. After `drop_owner` nothing of that owner is given, nor left in its files.
+    4. A damaged or full cache answers None and stores nothing; it never raises.
+    """
+
+    async def get_many(self, owner: Owner, keys: Sequence[str]) -> list[bytes | None]: ...
+    async def put_many(self, owner: Owner, entries: Mapping[str, bytes]) -> None: ...
+    async def drop_owner(self, owner: Owner) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+# --- the record ----------------------------------------------------------------------------------
+
+
+class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One event of a session as the record keeps it.
+
+    Attributes:
+        sequence: Its place in the session, from 1, without gaps.
+        name: An id that stands once in its session (a message id), or an empty string.
+        body: The event without its words.
+        text: Its words, in a column that can be erased; None where it has none or they are gone.
+    """
+
+    sequence: int
+    body: bytes
+    name: str = ""
+    text: str | None = None
+
+
+class SessionHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """What is needed to wake a session: the newest snapshot (or None) and the events after it, in order."""
+
+    snapshot: bytes | None
+    snapshot_sequence: int
+    events: tuple[StoredEvent, ...]
+    progress: int
+
+
+class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A line about a session, for lists. Times in UTC milliseconds."""
+
+    session_id: str
+    created_ms: int
+    changed_ms: int
+    message_count: int
+
+
+class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
+    """All items of an owner, by number, and their vectors of one embedder (float32 bytes) by item id."""
+
+    items: tuple[Item, ...]
+    vectors: Mapping[str, bytes]
+    tombstones: frozenset[str]
+
+
+class AppendEvents(msgspec.Struct, frozen=True):
+    """Append to a session, which begins with its first event. Sequences follow the last one stored."""
+
+    key: SessionKey
+    events: tuple[StoredEvent, ...]
+    time_ms: int
+
+
+class SaveSnapshot(msgspec.Struct, frozen=True):
+    """Keep the state of a session after event `sequence`; replaces the one before."""
+
+    key: SessionKey
+    sequence: int
+    body: bytes
+
+
+class ReplaceTexts(msgspec.Struct, frozen=True):
+    """Put other words (or None) in the place of those of some events; the session's snapshot goes too."""
+
+    key: SessionKey
+    texts: tuple[tuple[int, str | None], ...]
+
+
+class MarkShown(msgspec.Struct, frozen=True):
+    """Event `sequence` of the session is a note that shows these items."""
+
+    key: SessionKey
+    sequence: int
+    item_ids: tuple[str, ...]
+
+
+class SetProgress(msgspec.Struct, frozen=True):
+    """Long-term memory has taken in the session's events up to `sequence`. Never goes back."""
+
+    key: SessionKey
+    sequence: int
+
+
+class PutItems(msgspec.Struct, frozen=True):
+    """Store items, new ones and new states of old ones. Their owners are theirs alone."""
+
+    items: tuple[Item, ...]
+
+
+class PutVectors(msgspec.Struct, frozen=True):
+    """Store vectors of items: (item id, float32 bytes) made by `embedder`. Ignored where the item is gone."""
+
+    owner: Owner
+    embedder: str
+    vectors: tuple[tuple[str, bytes], ...]
+
+
+class DeleteItems(msgspec.Struct, frozen=True):
+    """Remove items with their vectors and what says where they were shown."""
+
+    owner: Owner
+    item_ids: tuple[str, ...]
+
+
+class PutTombstones(msgspec.Struct, frozen=True):
+    """Hashes of forgotten texts, which are never taken in again."""
+
+    owner: Owner
+    hashes: tuple[str, ...]
+
+
+class EraseSession(msgspec.Struct, frozen=True):
+    """Remove a session: its events, texts, snapshot, progress."""
+
+    key: SessionKey
+
+
+class EraseOwner(msgspec.Struct, frozen=True):
+    """Remove everything of an owner."""
+
+    owner: Owner
+
+
+Write: TypeAlias = (
+    AppendEvents
+    | SaveSnapshot
+    | ReplaceTexts
+    | MarkShown
+    | SetProgress
+    | PutItems
+    | PutVectors
+    | DeleteItems
+    | PutTombstones
+    | EraseSession
+    | EraseOwner
+)
+
+
+class RecordStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts since opening, and sizes now."""
+
+    commit_count: int
+    write_count: int
+    failed_commit_count: int
+    waiting_count: int
+    size_bytes: int
+
+
+class Record(Protocol):
+    """The system of record.
+
+    1. `submit` queues its writes as one transaction and returns at once; transactions commit in the order
+       of submission, whole or not at all. `then` is called on the event loop, in that order: with None once
+       the commit is durable, with a StorageError where it failed.
+    2. After `then(None)` nothing of it is lost: at level `process` by kill -9, at `power` by power loss.
+    3. Reads see every transaction whose `then(None)` was called, and only whole ones.
+    4. Nothing of one owner is returned for another; owners and ids compare by equality.
+    5. After the first failed commit every later `submit` fails too, until the folder is opened again.
+    6. `next_item_number` gives each number once in the life of the folder, deletions and restarts included.
+    7. Erased words are in no file of the record once `scrub` has returned.
+    """
+
+    def submit(
+        self, writes: Sequence[Write], then: Callable[[StorageError | None], None] | None = None
+    ) -> None: ...
+    async def sync(self, writes: Sequence[Write] = ()) -> None:
+        """Submit and wait until durable; without writes, wait for all that was submitted before.
+
+        Raises:
+            StorageError: The commit failed.
+        """
+        ...
+
+    def next_item_number(self) -> int: ...
+    async def load_session(self, key: SessionKey) -> SessionHistory | None: ...
+    async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
+        """The events whose sequence is in [first, last], in order."""
+        ...
+
+    async def session_names(self, key: SessionKey) -> frozenset[str]:
+        """Every non-empty event name of the session."""
+        ...
+
+    async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
+        """The owner's sessions, newest change first."""
+        ...
+
+    async def behind(self) -> tuple[SessionKey, ...]:
+        """Sessions that have events after their progress."""
+        ...
+
+    async def load_items(self, owner: Owner, embedder: str) -> OwnerItems: ...
+    async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
+        """Sessions and event sequences whose notes show the item."""
+        ...
+
+    async def owner_exists(self, owner: Owner) -> bool: ...
+    async def scrub(self) -> None: ...
+    def statistics(self) -> RecordStatistics: ...

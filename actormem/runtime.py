@@ -1,0 +1,115 @@
+"""The runtime: owns all actors, and is the way to every session and every memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from actormem import wiring
+from actormem.actors import messages as say
+from actormem.actors.services import Services
+from actormem.core.budget import Budget
+from actormem.core.ids import checked_id
+from actormem.core.values import SessionKey
+from actormem.core.wire import tools_wire
+from actormem.errors import UsageError
+from actormem.front import owner_of, text_or_none, zone_or_none
+from actormem.kernel import ActorSystem
+from actormem.limits import SETTLE_TIMEOUT_S
+from actormem.memory import OwnerMemory
+from actormem.ports import SessionRow
+from actormem.session import Session
+from actormem.statistics import RuntimeStatistics, runtime_statistics
+
+__all__ = ["UNSET", "Runtime"]
+
+UNSET = msgspec.UNSET
+"""A setting that is not given: it stays as it was."""
+Unset: TypeAlias = msgspec.UnsetType
+
+
+class Runtime(OwnerMemory):
+    """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
+
+    def __init__(
+        self, system: ActorSystem, services: Services, tokenizers: wiring.Tokenizers, turn_wait_s: float
+    ) -> None:
+        super().__init__(system, services)
+        self._tokenizers = tokenizers
+        self._turn_wait_s = turn_wait_s
+
+    def __repr__(self) -> str:
+        sessions, owners = self._system.residents("session"), self._system.residents("longterm")
+        return f"<Runtime with {sessions} sessions and {owners} owners in memory>"
+
+    async def resume(self) -> None:
+        """Take up what was in flight when the folder was left; `open` does it."""
+        for key in await self._services.record.behind():
+            self._system.ref("session", key).tell(say.Wake())
+
+    # --- sessions ---------------------------------------------------------------------------------------
+
+    async def spawn(
+        self,
+        session_id: str,
+        *,
+        user: str,
+        tenant: str = "",
+        model: str | Unset = UNSET,
+        system: str | Unset = UNSET,
+        tools: Sequence[Mapping[str, object]] | Unset = UNSET,
+        budget: Budget | Unset = UNSET,
+        timezone: str | Unset = UNSET,
+    ) -> Session:
+        """The session of that key, with these settings. It always exists; the same key wakes it.
+
+        What is given is the newest word and, where it differs, ends the epoch; what is not given stays.
+
+        Args:
+            session_id: Unique for its user.
+            user: Whose memory it is; opaque, compared by equality.
+            tenant: Whose user it is.
+            model: What the context is counted for; none counts as OpenAI's newest vocabulary.
+            system: The system prompt.
+            tools: Tool schemas that you send with each request: they are counted.
+            budget: Tokens; `Budget(context=4_096)` to begin with.
+            timezone: An IANA name such as `Asia/Shanghai`: dates of messages that say no zone.
+
+        Raises:
+            BudgetError: System prompt and tools do not fit the budget; nothing changed.
+            UsageError: An id or a setting is wrong; nothing changed.
+        """
+        key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
+        if budget is not UNSET and not isinstance(budget, Budget):
+            raise UsageError(f"budget must be an actormem.Budget, not {type(budget).__name__}")
+        asked = say.Configure(
+            model=text_or_none("model", model),
+            system=text_or_none("system", system),
+            tools=None if tools is UNSET else tools_wire(tools),
+            budget=None if budget is UNSET else budget,
+            timezone=zone_or_none(timezone),
+        )
+        if asked.model is not None:
+            await self._tokenizers.load(asked.model)
+        ref = self._system.ref("session", key)
+        await self.ask(ref, asked)
+        return Session(key, ref, self._services.clock, self._turn_wait_s)
+
+    async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:
+        """The user's sessions, newest change first."""
+        await self._services.record.sync()
+        return await self._services.record.sessions(owner_of(user, tenant))
+
+    # --- the runtime itself -------------------------------------------------------------------------------
+
+    async def settle(self) -> None:
+        """Return when no background work is pending: summaries swapped in, facts and vectors made, all durable."""
+        self.check_loop()
+        for kind in ("session", "summarizer", "session", "longterm"):
+            for key in self._system.keys(kind):
+                await self.ask(self._system.ref(kind, key), say.Settle(), timeout_s=SETTLE_TIMEOUT_S)
+        await self._services.record.sync()
+
+    def statistics(self) -> RuntimeStatistics:
+        """Counts since opening, and what is in memory now."""
+        return runtime_statistics(self._system.statistics(), self._services)

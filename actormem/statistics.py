@@ -1,0 +1,67 @@
+"""What a runtime says of itself, and the receipt of a forgetting."""
+
+import msgspec
+
+from actormem.actors.services import Counters, Services
+from actormem.kernel import KindStatistics, SystemStatistics
+from actormem.ports import RecordStatistics
+
+__all__ = ["Receipt", "RuntimeStatistics", "runtime_statistics"]
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What was erased.
+
+    Attributes:
+        item_count: Memory items, all their versions counted.
+        text_count: Texts of sessions (messages, notes, summaries) that were rewritten.
+        session_count: Sessions that were changed or erased.
+    """
+
+    item_count: int
+    text_count: int
+    session_count: int
+
+
+class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts since opening, and what is in memory now.
+
+    Attributes:
+        sessions, summarizer, longterm: Of the actors of each kind.
+        record: Of the disk.
+        summaries_llm, summaries_extractive: Blocks made, by how.
+        summaries_refused: Requests that did not get through; they were asked again.
+        values_repaired: Sentences left out of an LLM's summaries because of a value their source does not have.
+        llm_failures, embed_failures: Background calls that failed.
+        embedded_texts: Texts embedded, caches apart.
+    """
+
+    sessions: KindStatistics
+    summarizer: KindStatistics
+    longterm: KindStatistics
+    record: RecordStatistics
+    summaries_llm: int
+    summaries_extractive: int
+    summaries_refused: int
+    values_repaired: int
+    llm_failures: int
+    embed_failures: int
+    embedded_texts: int
+
+
+def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
+    """The statistics of a runtime, from those of its parts."""
+    counters: Counters = services.counters
+    return RuntimeStatistics(
+        sessions=system.kinds["session"],
+        summarizer=system.kinds["summarizer"],
+        longterm=system.kinds["longterm"],
+        record=services.record.statistics(),
+        summaries_llm=counters.summaries_llm,
+        summaries_extractive=counters.summaries_extractive,
+        summaries_refused=counters.summaries_refused,
+        values_repaired=counters.values_repaired,
+        llm_failures=counters.llm_failures,
+        embed_failures=counters.embed_failures,
+        embedded_texts=counters.embedded_texts,
+    )

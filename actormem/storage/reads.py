@@ -1,0 +1,149 @@
+"""Each question to the record, as rows read. Runs in a reader's thread, inside one transaction.
+
+The law of the file: a row is checked before it is believed: its checksum, and that its owner is the asker.
+"""
+
+import sqlite3
+
+import msgspec
+
+from actormem.core.ids import item_id, item_number
+from actormem.core.values import Item, Owner, SessionKey
+from actormem.ports import OwnerItems, SessionHistory, SessionRow, StoredEvent
+from actormem.storage.checks import INTEGER_MAX, decode_item, verify
+from actormem.storage.failures import DamagedRowError
+from actormem.storage.rows import owner_number, session_place
+
+__all__ = [
+    "behind",
+    "load_items",
+    "load_session",
+    "read_events",
+    "session_names",
+    "sessions",
+    "shown_in",
+]
+
+
+def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHistory | None:
+    place = session_place(connection, key)
+    if place is None:
+        return None
+    row = connection.execute(
+        "SELECT body, sequence, checksum FROM snapshots WHERE session_no = ? AND owner_no = ?",
+        (place.session_no, place.owner_no),
+    ).fetchone()
+    body, sequence, expected = (None, 0, 0) if row is None else row
+    if body is not None:
+        verify(expected, sequence, body)
+    events = events_between(connection, place.session_no, place.owner_no, sequence + 1, INTEGER_MAX)
+    found = tuple(event.sequence for event in events)
+    if found != tuple(range(sequence + 1, place.last_sequence + 1)):
+        last = place.last_sequence
+        raise DamagedRowError(
+            "a session has a gap",
+            expected=f"events {sequence + 1} to {last}",
+            found=f"{len(found)} of them, the last {max(found, default=sequence)}",
+        )
+    return SessionHistory(snapshot=body, snapshot_sequence=sequence, events=events, progress=place.progress)
+
+
+def read_events(
+    connection: sqlite3.Connection, key: SessionKey, first: int, last: int
+) -> tuple[StoredEvent, ...]:
+    place = session_place(connection, key)
+    if place is None:
+        return ()
+    first, last = max(first, 1), min(last, place.last_sequence)
+    return events_between(connection, place.session_no, place.owner_no, first, last) if first <= last else ()
+
+
+def events_between(
+    connection: sqlite3.Connection, session_no: int, owner_no: int, first: int, last: int
+) -> tuple[StoredEvent, ...]:
+    rows = connection.execute(
+        """SELECT sequence, name, body, text, checksum FROM events
+        WHERE session_no = ? AND sequence BETWEEN ? AND ? AND owner_no = ? ORDER BY sequence""",
+        (session_no, first, last, owner_no),
+    )
+    return tuple(checked_event(*row) for row in rows)
+
+
+def checked_event(sequence: int, name: str, body: bytes, text: str | None, expected: int) -> StoredEvent:
+    verify(expected, sequence, name, body, text)
+    return StoredEvent(sequence=sequence, name=name, body=body, text=text)
+
+
+def session_names(connection: sqlite3.Connection, key: SessionKey) -> frozenset[str]:
+    place = session_place(connection, key)
+    if place is None:
+        return frozenset()
+    rows = connection.execute(
+        "SELECT name FROM events WHERE session_no = ? AND name <> '' AND owner_no = ?",
+        (place.session_no, place.owner_no),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def sessions(connection: sqlite3.Connection, owner: Owner) -> tuple[SessionRow, ...]:
+    owner_no = owner_number(connection, owner)
+    rows = connection.execute(
+        """SELECT session_id, created_ms, changed_ms, message_count FROM sessions
+        WHERE owner_no = ? ORDER BY changed_ms DESC, session_no DESC""",
+        (owner_no,),
+    )
+    return tuple(
+        SessionRow(session_id=id, created_ms=created_ms, changed_ms=changed_ms, message_count=message_count)
+        for id, created_ms, changed_ms, message_count in rows
+    )
+
+
+def behind(connection: sqlite3.Connection) -> tuple[SessionKey, ...]:
+    rows = connection.execute(
+        """SELECT tenant, user, session_id FROM sessions JOIN owners USING (owner_no)
+        WHERE last_sequence > progress ORDER BY session_no"""
+    )
+    return tuple(SessionKey(Owner(tenant, user), session_id) for tenant, user, session_id in rows)
+
+
+def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> OwnerItems:
+    owner_no = owner_number(connection, owner)
+    items = connection.execute(
+        "SELECT item_no, body, checksum FROM items WHERE owner_no = ? ORDER BY item_no", (owner_no,)
+    )
+    vectors = connection.execute(
+        "SELECT item_no, vector, checksum FROM vectors WHERE owner_no = ? AND embedder = ?",
+        (owner_no, embedder),
+    )
+    tombstones = connection.execute("SELECT hash FROM tombstones WHERE owner_no = ?", (owner_no,))
+    return OwnerItems(
+        items=tuple(checked_item(owner, *row) for row in items),
+        vectors=dict(checked_vector(*row) for row in vectors),
+        tombstones=frozenset(row[0] for row in tombstones),
+    )
+
+
+def checked_item(owner: Owner, number: int, body: bytes, expected: int) -> Item:
+    verify(expected, number, body)
+    try:
+        item = decode_item(body)
+    except msgspec.MsgspecError as error:
+        raise DamagedRowError("an item is damaged", expected="an item", found=type(error).__name__) from None
+    if item.owner != owner or item.id != item_id(number):
+        raise DamagedRowError("an item is misplaced", expected=f"m{number} of its owner", found="another")
+    return item
+
+
+def checked_vector(number: int, vector: bytes, expected: int) -> tuple[str, bytes]:
+    verify(expected, number, vector)
+    return item_id(number), vector
+
+
+def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tuple[SessionKey, int], ...]:
+    rows = connection.execute(
+        """SELECT session_id, sequence FROM shown JOIN sessions USING (session_no)
+        WHERE item_no = ? AND shown.owner_no = ? AND sessions.owner_no = shown.owner_no
+        ORDER BY session_no, sequence""",
+        (item_number(id), owner_number(connection, owner)),
+    )
+    return tuple((SessionKey(owner, session_id), sequence) for session_id, sequence in rows)

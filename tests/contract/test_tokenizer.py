@@ -1,0 +1,250 @@
+"""The promises of `Tokenizer`, over every tokenizer there is.
+
+The vocabulary files of tiktoken are not downloaded: they are written out of toktok's tables, and count as the
+files only because their sha256 is the one OpenAI publishes. So the two can be compared on any machine.
+"""
+
+import base64
+import hashlib
+import unicodedata
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toktok
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from actormem.adapters import tiktoken as tiktoken_adapter
+from actormem.adapters.bytes import BytesTokenizer
+from actormem.adapters.scaled import ScaledTokenizer
+from actormem.adapters.tiktoken import TiktokenTokenizer, is_on_disk
+from actormem.adapters.toktok import VOCABULARIES, ToktokTokenizer
+from actormem.ports import Tokenizer
+
+RANKS = {"cl100k_base": 100_256, "o200k_base": 199_998}
+CONTROL_WORDS = [
+    "<|endoftext|>",
+    "<|im_start|>system",
+    "<|im_end|>",
+    "<|fim_prefix|>",
+    "<|start|>",
+    "<|endofprompt|>",
+]
+CHARACTERS = ["👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇨🇳", "🇬🇧", "❤️", "e\u0301", "ก็", "नि", "𠮷", "\U0001f600", "各", "1️⃣"]
+PIECES = st.sampled_from(
+    [
+        *CONTROL_WORDS,
+        *CHARACTERS,
+        *[
+            "订单号 KX-48210 什么时候发货？",
+            "我对花生过敏",
+            "Where is my order, please?",
+            "don't",
+            "\r\n\r\n",
+            "\t",
+            "\0",
+        ],
+        *[
+            " " * 7,
+            " " * 140,
+            "，" * 9,
+            "aaaa",
+            "AbC",
+            "3.14159",
+            "2026-03-01",
+            "\ud83d",
+            "\ude00",
+            "\ud800",
+            "\x85",
+            "़",
+        ],
+    ]
+)
+# Any code point at all, lone surrogates included.
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
+TEXTS = st.lists(PIECES | ANY_TEXT, max_size=8).map("".join)
+ONE_CHARACTER = ["a", " ", "\n", "，", "的", "😀", "\u0301", "\u200d", "🇨", "\ud800", "^", "0"]
+FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+NAMES = [*VOCABULARIES, "bytes", "scaled o200k", "scaled qwen", "tiktoken cl100k_base", "tiktoken o200k_base"]
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Tokenizer]]:
+    folder = tmp_path_factory.mktemp("vocabularies")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
+        for vocabulary in RANKS:
+            write_vocabulary(folder, vocabulary)
+        exact: dict[str, Tokenizer] = {name: ToktokTokenizer(name) for name in VOCABULARIES}
+        yield exact | {
+            "bytes": BytesTokenizer(),
+            "scaled o200k": ScaledTokenizer(exact["o200k_base"], 1.5),
+            "scaled qwen": ScaledTokenizer(exact["qwen3.5"], 1.15),
+            "tiktoken cl100k_base": TiktokenTokenizer("cl100k_base"),
+            "tiktoken o200k_base": TiktokenTokenizer("o200k_base"),
+        }
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def tokenizer(request: pytest.FixtureRequest, tokenizers: dict[str, Tokenizer]) -> Tokenizer:
+    return tokenizers[request.param]
+
+
+def write_vocabulary(folder: Path, vocabulary: str) -> None:
+    encoding: Any = toktok._encoding(vocabulary)
+    lines = (
+        base64.b64encode(encoding.decode_single_token_bytes(rank)) + b" %d\n" % rank
+        for rank in range(RANKS[vocabulary])
+    )
+    address, _ = tiktoken_adapter.FILES[vocabulary]
+    (folder / hashlib.sha1(address.encode()).hexdigest()).write_bytes(b"".join(lines))
+
+
+@FEW
+@given(text=TEXTS)
+def test_promise_1_any_text_can_be_counted(tokenizer: Tokenizer, text: str) -> None:
+    assert tokenizer.count(text) >= (1 if text else 0)
+    assert tokenizer.count("") == 0
+
+
+@pytest.mark.parametrize("word", CONTROL_WORDS)
+def test_promise_1_control_words_are_plain_text(tokenizer: Tokenizer, word: str) -> None:
+    assert tokenizer.count(word) >= 3
+    assert tokenizer.count(f"hi {word}") > tokenizer.count("hi")
+
+
+@pytest.mark.parametrize("character", ONE_CHARACTER)
+def test_promise_1_two_hundred_thousand_of_one_character_can_be_counted(
+    tokenizer: Tokenizer, character: str
+) -> None:
+    text = character * 200_000
+    count = tokenizer.count(text)
+    assert 200_000 / 128 <= count <= 200_000 * 4
+    cut = tokenizer.truncate(text, 50)
+    assert text.startswith(cut)
+    assert tokenizer.count(cut) <= 50
+
+
+@FEW
+@given(text=TEXTS)
+def test_promise_2_no_vocabulary_counts_more_than_the_bytes(tokenizer: Tokenizer, text: str) -> None:
+    composed = unicodedata.normalize("NFC", text)
+    assert tokenizer.count(composed) <= BytesTokenizer().count(composed)
+
+
+@FEW
+@given(text=TEXTS)
+def test_promise_2_a_scaled_count_is_never_below_its_base(
+    tokenizers: dict[str, Tokenizer], text: str
+) -> None:
+    assert tokenizers["scaled o200k"].count(text) >= tokenizers["o200k_base"].count(text)
+    assert tokenizers["scaled qwen"].count(text) >= tokenizers["qwen3.5"].count(text)
+
+
+def test_promise_2_exactness_is_claimed_by_those_with_a_vocabulary(tokenizers: dict[str, Tokenizer]) -> None:
+    assert {name for name, tokenizer in tokenizers.items() if not tokenizer.exact} == {
+        "bytes",
+        "scaled o200k",
+        "scaled qwen",
+    }
+    assert [tokenizers[name].name for name in VOCABULARIES] == list(VOCABULARIES)
+
+
+@pytest.mark.parametrize("vocabulary", RANKS)
+def test_promise_2_the_tables_of_toktok_are_the_files_that_openai_publishes(
+    tokenizers: dict[str, Tokenizer], vocabulary: str
+) -> None:
+    assert is_on_disk(vocabulary)
+
+
+@settings(FEW, max_examples=200)
+@given(text=TEXTS)
+@pytest.mark.parametrize("vocabulary", RANKS)
+def test_promise_2_toktok_and_tiktoken_agree_on_every_text(
+    tokenizers: dict[str, Tokenizer], vocabulary: str, text: str
+) -> None:
+    assert tokenizers[vocabulary].count(text) == tokenizers[f"tiktoken {vocabulary}"].count(text)
+
+
+@FEW
+@given(text=TEXTS)
+def test_promise_2_the_vocabulary_of_gpt_oss_counts_text_as_o200k_does(
+    tokenizers: dict[str, Tokenizer], text: str
+) -> None:
+    assert tokenizers["o200k_harmony"].count(text) == tokenizers["o200k_base"].count(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("antidisestablishmentarianism", 6), ("2 + 2 = 4", 7), ("お誕生日おめでとう", 9), ("hello world", 2)],
+)
+def test_promise_2_counts_of_cl100k_are_those_openai_documents(
+    tokenizers: dict[str, Tokenizer], text: str, tokens: int
+) -> None:
+    assert tokenizers["cl100k_base"].count(text) == tokens
+
+
+@FEW
+@given(text=TEXTS, tokens=st.integers(-1, 120))
+def test_promise_3_a_cut_text_is_a_prefix_within_the_tokens(
+    tokenizer: Tokenizer, text: str, tokens: int
+) -> None:
+    cut = tokenizer.truncate(text, tokens)
+    assert text.startswith(cut)
+    assert tokenizer.count(cut) <= max(tokens, 0)
+    if tokenizer.count(text) <= tokens:
+        assert cut == text
+
+
+@FEW
+@given(
+    characters=st.lists(st.sampled_from([*CHARACTERS, "a", " ", "好"]), max_size=20),
+    tokens=st.integers(0, 60),
+)
+def test_promise_3_the_cut_is_never_inside_what_a_reader_sees_as_one_character(
+    tokenizer: Tokenizer, characters: list[str], tokens: int
+) -> None:
+    ends = {len("".join(characters[:place])) for place in range(len(characters) + 1)}
+    assert len(tokenizer.truncate("".join(characters), tokens)) in ends
+
+
+@FEW
+@given(tokens=st.integers(0, 40))
+def test_promise_3_the_halves_of_a_pair_are_never_parted(tokenizer: Tokenizer, tokens: int) -> None:
+    cut = tokenizer.truncate("x\ud83d\ude00" * 20, tokens)
+    assert not cut.endswith("\ud83d")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我想退掉昨天买的那台笔记本电脑，订单号是 AB-20931。" * 40,
+        "Please cancel my booking for Friday evening. " * 40,
+    ],
+)
+def test_promise_3_most_of_the_tokens_are_used(tokenizer: Tokenizer, text: str) -> None:
+    for tokens in (30, 100, 300):
+        assert tokenizer.count(tokenizer.truncate(text, tokens)) >= tokens - 6
+
+
+@settings(FEW, max_examples=10)
+@given(text=TEXTS)
+def test_promise_4_every_thread_counts_the_same(tokenizer: Tokenizer, text: str) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        counts = [tokenizer.count(text), *threads.map(tokenizer.count, [text, text])]
+    assert len(set(counts)) == 1
+
+
+@FEW
+@given(left=TEXTS, right=TEXTS)
+def test_the_count_of_two_texts_together_is_about_the_sum(
+    tokenizers: dict[str, Tokenizer], left: str, right: str
+) -> None:
+    for name in VOCABULARIES:
+        count = tokenizers[name].count
+        apart = count(left) + count(right)
+        assert count(f"{left}\n\n{right}") <= apart + 2

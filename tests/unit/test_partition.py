@@ -1,0 +1,333 @@
+"""A partition found by words, vectors, attributes, dates and time, in Chinese and English."""
+
+import hashlib
+import itertools
+import random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from actormem.core.partition import FLOOR, Partition, Query, query_texts, view_text
+from actormem.core.search import ALL_ROWS_MAX
+from actormem.core.values import Hit, Item, Owner
+
+ADA = Owner("", "ada")
+NOW = 1_750_000_000_000
+DAY = 86_400_000
+DIMENSIONS = 64
+
+
+def vector_of(text: str) -> NDArray[np.float32]:
+    """An embedding that knows nothing: texts are near only if they share long character sequences."""
+    total = np.zeros(DIMENSIONS, np.float32)
+    for start in range(max(1, len(text) - 3)):
+        seed = int.from_bytes(
+            hashlib.blake2b(text[start : start + 4].lower().encode(errors="replace"), digest_size=4).digest()
+        )
+        total += np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+    return total / np.linalg.norm(total)
+
+
+def fact(number: int, text: str, **more: object) -> Item:
+    fields: dict[str, object] = {
+        "id": f"m{number}", "owner": ADA, "kind": "fact", "text": text, "sequence": number,
+        "event_ms": NOW - DAY * (100 - number), **more,
+    }  # fmt: skip
+    return Item(**fields)  # type: ignore[arg-type]
+
+
+def turn(number: int, text: str, speaker: str = "user", session: str = "s", **more: object) -> Item:
+    return fact(number, text, kind="episode", speaker=speaker, session_id=session, **more)
+
+
+def filled(items: list[Item], vectors: bool = True) -> Partition:
+    partition = Partition(DIMENSIONS)
+    for item in items:
+        partition.put(item)
+    if vectors:
+        embed(partition)
+    return partition
+
+
+def embed(partition: Partition) -> None:
+    ids = partition.without_vectors()
+    held = [partition.item(id) for id in ids]
+    if ids:
+        partition.set_vectors(ids, np.stack([vector_of(view_text(item)) for item in held if item]))
+    windows = [(id, partition.window_text(id)) for id in partition.stale_windows()]
+    vectors = [vector_of(text) if text else np.zeros(DIMENSIONS, np.float32) for _, text in windows]
+    if windows:
+        partition.set_window_vectors(
+            [id for id, _ in windows], [text for _, text in windows], np.stack(vectors)
+        )
+
+
+def ask(partition: Partition, text: str, vectors: bool = True, **more: object) -> tuple[Hit, ...]:
+    vector = np.stack([vector_of(part) for part in query_texts(text)]) if vectors else None
+    fields: dict[str, object] = {"text": text, "now_ms": NOW, "vector": vector, **more}
+    return partition.search(Query(**fields))  # type: ignore[arg-type]
+
+
+def ids(hits: tuple[Hit, ...]) -> list[str]:
+    return [hit.item.id for hit in hits]
+
+
+FACTS = [
+    fact(1, "我用Python写了订单系统"),
+    fact(2, "周末我常去爬山"),
+    fact(3, "家里养了一只猫"),
+    fact(4, "The user is allergic to peanuts", attribute="allergy", value="peanuts"),
+    fact(5, "Order KX-48210-77 was shipped to Lisbon"),
+    fact(6, "The delivery address is 12 Elm Street", attribute="address", value="12 Elm Street"),
+    fact(7, "公司在深圳南山区，每天坐地铁上班", attribute="office", value="深圳南山区"),
+    fact(8, "The dentist appointment moved to Thursday"),
+]
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+@pytest.mark.parametrize(
+    ("query", "id"),
+    [
+        ("订单", "m1"),
+        ("Python", "m1"),
+        ("爬山", "m2"),
+        ("猫", "m3"),
+        ("allergies to peanut", "m4"),
+        ("KX-48210-77", "m5"),
+        ("order 48210", "m5"),
+        ("where is kx-48210", "m5"),
+        ("公司在哪里", "m7"),
+        ("dentist appointments", "m8"),
+    ],
+)
+def test_each_fact_is_found_first_by_its_words(query: str, id: str, vectors: bool) -> None:
+    assert ids(ask(filled(FACTS, vectors), query, vectors))[0] == id
+
+
+def test_an_attribute_named_by_the_caller_finds_its_fact_without_a_shared_word() -> None:
+    assert ids(ask(filled(FACTS), "寄到哪儿", attributes=("address",)))[0] == "m6"
+    assert ids(ask(filled(FACTS), "anything safe for lunch", attributes=("allergy",)))[0] == "m4"
+
+
+def test_an_item_without_a_vector_is_found_by_its_words_at_once() -> None:
+    partition = filled(FACTS)
+    partition.put(fact(9, "The gate code is 7731"))
+    assert partition.without_vectors() == ("m9",)
+    assert ids(ask(partition, "gate code"))[0] == "m9"
+
+
+def test_scores_are_in_range_and_fall_and_say_why() -> None:
+    hits = ask(filled(FACTS), "the delivery address", limit=5)
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert hits[0].why["lexical"] > 0
+    assert len(hits) == 5
+
+
+def test_equal_scores_keep_the_older_first() -> None:
+    items = [fact(number, f"note {letter}", event_ms=NOW - DAY) for number, letter in enumerate("dcba", 1)]
+    hits = ask(filled(items, vectors=False), "zebra", vectors=False)
+    assert ids(hits) == ["m1", "m2", "m3", "m4"]
+
+
+def test_only_live_items_are_hits_and_the_successor_is_among_them() -> None:
+    old = fact(1, "The office is in Porto", attribute="office", state="superseded", superseded_by="m2")
+    new = fact(2, "The office is in Faro", attribute="office", supersedes="m1")
+    gone = fact(3, "The office wifi is down", expires_ms=NOW - 1)
+    cold = fact(4, "The office had plants", state="archived")
+    assert ids(ask(filled([old, new, gone, cold]), "office")) == ["m2"]
+
+
+def test_a_new_state_of_an_item_is_seen_at_once_and_keeps_its_vector() -> None:
+    partition = filled(FACTS)
+    partition.put(fact(6, "The delivery address is 12 Elm Street", attribute="address", state="superseded"))
+    assert "m6" not in ids(ask(partition, "delivery address"))
+    assert partition.without_vectors() == ()
+    assert len(partition) == len(FACTS)
+
+
+def test_an_edited_text_is_found_by_its_new_words_only() -> None:
+    partition = filled(FACTS)
+    partition.put(fact(8, "The optician is closed on Monday", version=2))
+    assert partition.without_vectors() == ("m8",)
+    assert ids(ask(partition, "optician"))[0] == "m8"
+    assert all("lexical" not in hit.why for hit in ask(partition, "dentist", vectors=False))
+
+
+def test_at_a_time_the_value_of_that_time_is_the_truth() -> None:
+    old = fact(1, "The office is in Porto", event_ms=NOW - 90 * DAY, state="superseded", superseded_by="m2")
+    new = fact(2, "The office is in Faro", event_ms=NOW - 10 * DAY, supersedes="m1")
+    partition = filled([old, new])
+    assert ids(ask(partition, "office", at_ms=NOW - 50 * DAY)) == ["m1"]
+    assert ids(ask(partition, "office", at_ms=NOW - 5 * DAY)) == ["m2"]
+    assert ids(ask(partition, "office", at_ms=NOW - 100 * DAY)) == []
+
+
+def test_kinds_and_exclusions_are_kept() -> None:
+    partition = filled([*FACTS, turn(20, "I took the order to Lisbon")])
+    assert ids(ask(partition, "order to Lisbon", kinds=frozenset({"episode"}))) == ["m20"]
+    assert "m5" not in ids(ask(partition, "order to Lisbon", exclude=frozenset({"m5"})))
+
+
+def test_a_removed_item_is_gone_and_its_place_serves_another() -> None:
+    partition = filled(FACTS)
+    label = partition.label("m5")
+    partition.remove("m5")
+    partition.remove("m5")
+    assert partition.item("m5") is None
+    assert "m5" not in ids(ask(partition, "KX-48210-77"))
+    partition.put(fact(30, "The piano is out of tune"))
+    assert partition.label("m30") == label
+    hits = ask(partition, "KX-48210-77")
+    assert all("id" not in hit.why for hit in hits)
+
+
+def test_near_duplicates_are_one_hit_unless_a_number_differs() -> None:
+    partition = filled(
+        [
+            fact(1, "The parking spot of the user is number 41"),
+            fact(2, "the parking spot of the user is number 41."),
+            fact(3, "The parking spot of the user is number 42"),
+        ]
+    )
+    assert sorted(ids(ask(partition, "parking spot"))) in (["m1", "m3"], ["m2", "m3"])
+
+
+def test_a_reply_is_found_by_the_words_of_the_question_before_it() -> None:
+    talk = [
+        turn(1, "Which instrument do you practise in the evenings?", "Bo"),
+        turn(2, "The cello, mostly.", "Ada"),
+        turn(3, "Nice weather today.", "Bo", session="t"),
+        turn(4, "I repaired the fence.", "Ada", session="t"),
+    ]
+    assert ids(ask(filled(talk), "instrument Ada practises"))[0] == "m2"
+
+
+def test_a_date_in_the_query_prefers_what_was_said_then() -> None:
+    items = [
+        turn(number, f"We walked along the river, part {number}", session=f"s{number}")
+        for number in range(1, 9)
+    ]
+    day = np.datetime64(items[4].event_ms, "ms").astype("datetime64[D]")
+    assert ids(ask(filled(items), f"the walk along the river on {day}"))[0] == "m5"
+
+
+def test_the_window_of_a_turn_changes_with_its_neighbours() -> None:
+    partition = filled([turn(1, "Do you like it?", "Bo"), turn(2, "Very much", "Ada")])
+    assert partition.stale_windows() == ()
+    before = partition.window_text("m2")
+    assert "Bo: Do you like it?" in before
+    partition.put(turn(3, "Good to hear", "Bo"))
+    assert set(partition.stale_windows()) == {"m1", "m2", "m3"}
+    after = partition.window_text("m2")
+    assert after != before
+    partition.set_window_vectors(["m2"], [before], vector_of(before)[None])
+    assert "m2" in partition.stale_windows(), "a window that changed meanwhile is still to be embedded"
+    partition.set_window_vectors(["m2"], [after], vector_of(after)[None])
+    assert "m2" not in partition.stale_windows()
+    assert partition.window_text("m99") == ""
+
+
+def test_facts_have_no_window() -> None:
+    partition = filled(FACTS[:2])
+    assert partition.window_text("m1") == ""
+    assert partition.stale_windows() == ()
+
+
+COLOURS, THINGS = ("red", "blue", "old", "new"), ("lamp", "bag", "boat", "key", "drum")
+PLACES = ("attic", "office", "school", "garden", "cellar")
+MEMORIES = [
+    fact(number, f"The {colour} {thing} belongs to the {place}")
+    for number, (colour, thing, place) in enumerate(itertools.product(COLOURS, THINGS, PLACES), start=1)
+]
+
+
+@pytest.mark.parametrize("query", ["hi", "hello!", "你好", "qqqqzz", "ok thanks", "嗯", "?", ""])
+def test_a_greeting_over_a_hundred_memories_recalls_nothing(query: str) -> None:
+    partition = filled(MEMORIES)
+    assert len(partition) == 100
+    assert ask(partition, query, min_score=FLOOR) == ()
+
+
+def test_the_floor_lets_an_answer_pass() -> None:
+    hits = ask(filled(MEMORIES), "where does the red drum belong", min_score=FLOOR)
+    assert "drum" in hits[0].item.text
+
+
+def test_no_query_and_no_item_raises() -> None:
+    assert ask(Partition(DIMENSIONS), "anything") == ()
+    partition = filled([fact(1, ""), fact(2, "\ud800"), fact(3, "🙂")])
+    assert len(ask(partition, "\ud800 🙂 \x00")) == 3
+    assert len(ask(partition, "x" * 8000 + " 猫" * 2000)) == 3
+
+
+def test_a_search_after_any_puts_and_removes_is_that_of_a_fresh_partition() -> None:
+    chance = random.Random(5)
+    subjects = ["tea", "cello", "river", "爬山", "订单", "KX-48210"]
+    partition, held = Partition(DIMENSIONS), dict[str, Item]()
+    for step in range(300):
+        number = chance.randrange(1, 40)
+        if chance.random() < 0.3:
+            partition.remove(f"m{number}")
+            held.pop(f"m{number}", None)
+            continue
+        text = " ".join(chance.choices(subjects, k=4)) + f" {step % 3}"
+        kind = turn if number % 2 else fact
+        item = kind(number, text, **({"session": f"s{number % 3}"} if number % 2 else {}))
+        partition.put(item)
+        held[item.id] = item
+    embed(partition)
+    fresh = filled(sorted(held.values(), key=lambda item: item.sequence))
+    for query in ("tea on the river", "爬山", "order KX-48210"):
+        mine, theirs = ask(partition, query, limit=40), ask(fresh, query, limit=40)
+        np.testing.assert_allclose([hit.score for hit in mine], [hit.score for hit in theirs], atol=1e-5)
+
+
+def large() -> tuple[Partition, int]:
+    chance = random.Random(11)
+    vocabulary = [f"word{number}" for number in range(600)]
+    count = ALL_ROWS_MAX + 500
+    partition = Partition(DIMENSIONS)
+    for number in range(1, count + 1):
+        partition.put(
+            turn(number, " ".join(chance.choices(vocabulary, k=8)), session=f"s{number // 20}", event_ms=NOW)
+        )
+    partition.put(fact(count + 1, "The zither is tuned to G", attribute="instrument"))
+    held = partition.without_vectors()
+    vectors = np.random.default_rng(1).standard_normal((len(held), DIMENSIONS)).astype(np.float32)
+    partition.set_vectors(held, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    return partition, count + 1
+
+
+class Scripted:
+    """An index that knows one row."""
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+
+    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        return np.array([self.row]), np.array([0.9], np.float32)
+
+
+def test_a_large_partition_finds_by_word_by_vector_by_attribute_and_by_index() -> None:
+    partition, last = large()
+    assert ids(ask(partition, "zither"))[0] == f"m{last}"
+    assert f"m{last}" in ids(ask(partition, "word5 word6", attributes=("instrument",)))
+    target = np.ones(DIMENSIONS, np.float32) / np.sqrt(DIMENSIONS, dtype=np.float32)
+    partition.set_vectors(["m77"], target[None])
+    by_scan = partition.search(Query(text="nothing shared", vector=target, now_ms=NOW))
+    label = partition.label("m77")
+    assert label is not None
+    by_index = partition.search(Query(text="nothing shared", vector=target, now_ms=NOW), Scripted(label))
+    assert ids(by_scan)[0] == ids(by_index)[0] == "m77"
+
+
+def test_query_texts_are_the_whole_and_its_segments() -> None:
+    assert query_texts("one line only") == ("one line only",)
+    assert query_texts("first\n\nsecond") == ("first\n\nsecond", "first", "second")
+    assert query_texts("") == ("",)
+    long = "这是第一句话，讲的是昨天去爬山的事情，很累。" * 4
+    assert query_texts(long)[0] == long
+    assert 2 <= len(query_texts(long * 20)) <= 9
