@@ -53,7 +53,9 @@ def owner_of(user: object, tenant: object) -> Owner:
         UsageError: The user is missing or empty, or an id may not be one.
     """
     checked = checked_id(user, "user")
-    return Owner(tenant if tenant == "" and isinstance(tenant, str) else checked_id(tenant, "tenant"), checked)
+    return Owner(
+        tenant if tenant == "" and isinstance(tenant, str) else checked_id(tenant, "tenant"), checked
+    )
 
 
 def positive(name: str, value: float) -> float:
@@ -87,6 +89,7 @@ def zone_or_none(value: object) -> str | None:
         try:
             ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise UsageError(f"unknown timezone {name!r}", hint="use an IANA name such as Asia/Shanghai") from None
+            raise UsageError(
+                f"unknown timezone {name!r}", hint="use an IANA name such as Asia/Shanghai"
+            ) from None
     return name
-

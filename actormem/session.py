@@ -19,6 +19,7 @@ from actormem.turn import Turn
 
 __all__ = ["Session"]
 
+
 class Session:
     """A handle of one session; made by `Runtime.spawn`. Cheap, and good for as long as the runtime is open.
 

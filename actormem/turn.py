@@ -183,5 +183,3 @@ class Turn:
     def _check_open(self) -> None:
         if not self._open:
             raise UsageError("the turn is not open", hint="use it inside its `async with` block")
-
-

@@ -51,7 +51,9 @@ def make_llm(given: str | LLM | None) -> LLM | None:
         return given
     provider, _, model = given.partition(":")
     if provider != "openai" or not model:
-        raise UsageError(f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None")
+        raise UsageError(
+            f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None"
+        )
     return cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model))
 
 
@@ -73,7 +75,8 @@ def make_embedder(given: str | Embedder | None) -> Embedder:
     if provider == "openai" and model:
         return cast("Embedder", import_module("actormem.adapters.openai").OpenAIEmbedder(model))
     raise UsageError(
-        f"unknown embedder {given!r}", hint="use local, hashing, openai:MODEL or an object with the Embedder port"
+        f"unknown embedder {given!r}",
+        hint="use local, hashing, openai:MODEL or an object with the Embedder port",
     )
 
 

@@ -5,8 +5,8 @@ At most one is in flight. Its result is used for exactly the messages it was mad
 
 from actormem.actors.messages import Summarize, SummaryReady
 from actormem.actors.services import Services
+from actormem.core.blocks import Plan, plan_compaction
 from actormem.core.decide import Draft, swap_block
-from actormem.core.fitting import compaction_span, wants_compaction
 from actormem.core.values import SessionKey
 from actormem.core.working import Working
 from actormem.errors import OverloadedError, StoppedError
@@ -23,7 +23,7 @@ class Compactor:
         self._key = key
         self._services = services
         self._request = 0
-        self._last = 0
+        self._plan: Plan | None = None
         self._asked_s: float | None = None
         self._ready: SummaryReady | None = None
 
@@ -39,17 +39,17 @@ class Compactor:
             if self._ready is not None or clock.monotonic_s() - self._asked_s < SUMMARY_LOST_S:
                 return
             self.discard()
-        if not wants_compaction(state):
+        plan = plan_compaction(state)
+        if plan is None:
             return
-        last = compaction_span(state)
         self._request += 1
-        self._last = last
+        self._plan = plan
         job = Summarize(
             key=self._key,
             request=self._request,
-            messages=tuple(entry.message for entry in state.entries if entry.sequence <= last),
-            previous=state.block.text if state.block else "",
-            tokens=state.settings.budget.summary_tokens,
+            messages=tuple(entry.message for entry in state.entries if entry.sequence <= plan.last),
+            previous=plan.previous,
+            tokens=plan.tokens,
             model=state.settings.model,
         )
         try:
@@ -66,15 +66,16 @@ class Compactor:
 
     def swap(self, draft: Draft, tokenizer: Tokenizer, now_ms: int) -> None:
         """Put the block that has arrived, if one has, in the place of the messages it was made from."""
-        if self._ready is None:
+        if self._ready is None or self._plan is None:
             return
-        summary, last = self._ready.summary, self._last
+        summary, plan = self._ready.summary, self._plan
         self.discard()
-        if any(entry.sequence == last for entry in draft.state.entries):
-            swap_block(draft, last, summary.text, summary.method, tokenizer, now_ms)
+        if any(entry.sequence == plan.last for entry in draft.state.entries):
+            swap_block(draft, plan, summary.text, summary.method, tokenizer, now_ms)
 
     def discard(self) -> None:
         """Forget the request in flight; its answer will not be used."""
         self._request += 1
+        self._plan = None
         self._asked_s = None
         self._ready = None

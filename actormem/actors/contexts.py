@@ -32,6 +32,7 @@ class ContextMaker:
         self._services = services
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
+        self._tools_before = ""
 
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
@@ -57,6 +58,7 @@ class ContextMaker:
             messages = rendered(parts)
         trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
         self._before, self._epoch_before = parts, draft.state.epoch_count
+        self._tools_before = draft.state.settings.tools
         return Context(messages=messages, trace=trace)
 
     async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
@@ -106,7 +108,8 @@ class ContextMaker:
             tokenizer=tokenizer.name,
             sections=sections(parts, state),
             included=tuple(
-                Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why)) for hit in included
+                Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why))
+                for hit in included
             ),
             left_out=(*_left_out_items(state, recalled), *_left_out_messages(state)),
             gate=asked.reason,
@@ -114,8 +117,14 @@ class ContextMaker:
             steps=tuple(steps.steps),
             epoch=state.epoch_count,
             epoch_end=state.epoch_reason if new_epoch and self._epoch_before else "",
-            stable_prefix_tokens=common_tokens(self._before, parts),
+            stable_prefix_tokens=self._stable_tokens(state, parts),
         )
+
+    def _stable_tokens(self, state: Working, parts: tuple[Part, ...]) -> int:
+        """What stands at the beginning of the request before too: the tools, then messages in order."""
+        if not self._before or self._tools_before != state.settings.tools:
+            return 0
+        return state.settings.tools_tokens + common_tokens(self._before, parts)
 
 
 class Stopwatch:
@@ -142,7 +151,8 @@ def _value_lines(state: Working, query: str) -> list[Line]:
     """Exact values the message names that the context shows nowhere."""
     visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
     rows = [row for row in state.entities.find(query) if row.last_sequence not in visible]
-    rows = [row for row in rows if not state.head or row.entity.value not in state.head]
+    shown = [state.head, *(block.wire for block in state.blocks)]
+    rows = [row for row in rows if not any(row.entity.value in wire for wire in shown)]
     return [_value_line(row) for row in rows[:VALUE_ROWS]]
 
 
@@ -151,15 +161,19 @@ def _value_line(row: EntityRow) -> Line:
 
 
 def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
-    return [LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in state.shown]
+    return [
+        LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in state.shown
+    ]
 
 
 def _left_out_messages(state: Working) -> list[LeftOut]:
     found: list[LeftOut] = []
-    if state.block is not None:
-        found.append(LeftOut(f"#{state.block.first}–#{state.block.last}", f"summarised ({state.block.method})"))
+    for block in state.blocks:
+        found.append(LeftOut(f"#{block.first}–#{block.last}", f"summarised ({block.method})"))
     if state.out:
-        found.append(LeftOut(f"#{min(state.out)}–#{max(state.out)}", f"{len(state.out)} messages over the budget"))
+        found.append(
+            LeftOut(f"#{min(state.out)}–#{max(state.out)}", f"{len(state.out)} messages over the budget")
+        )
     found += [
         LeftOut(f"#{one.sequence}", f"shortened from {one.whole_tokens} to {one.tokens} tokens")
         for one in state.view

@@ -219,7 +219,9 @@ class LongTermActor:
 
     def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:
         gone = tuple(
-            item for item in self._partition.items() if not asked.session_id or item.session_id == asked.session_id
+            item
+            for item in self._partition.items()
+            if not asked.session_id or item.session_id == asked.session_id
         )
         self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []

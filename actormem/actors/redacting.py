@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from actormem.actors.messages import Redact
-from actormem.core.events import BlockMade, EpochStarted, MessageAdded, NoteWritten, SessionEvent, decode_event
+from actormem.core.events import (
+    BlockMade,
+    EpochStarted,
+    MessageAdded,
+    NoteWritten,
+    SessionEvent,
+    decode_event,
+)
 from actormem.core.values import JsonValue
 from actormem.ports import StoredEvent
 
@@ -40,8 +47,7 @@ def _redacted(
         case EpochStarted():
             return None if _holds(text, values) else text
         case BlockMade():
-            lines = text.split("\n")
-            return "\n".join(line for line in lines if not any(value in line for value in values))
+            return _block(text, values)
         case _:
             return text
 
@@ -49,6 +55,22 @@ def _redacted(
 def _holds(wire: str, values: Sequence[str]) -> bool:
     """Whether a wire message holds one of the values, however JSON writes it."""
     return any(value in wire or _json_inside(value) in wire for value in values)
+
+
+def _block(text: str, values: Sequence[str]) -> str:
+    """A block without the lines that hold one of the values."""
+    words = msgspec.json.decode(text, type=dict[str, str])
+    fields: dict[str, JsonValue] = msgspec.json.decode(words["wire"]) if words["wire"] else {}
+    content = fields.get("content")
+    if isinstance(content, str):
+        fields["content"] = _without_lines(content, values)
+        words["wire"] = msgspec.json.encode(fields).decode()
+    words["summary"] = _without_lines(words["summary"], values)
+    return msgspec.json.encode(words).decode()
+
+
+def _without_lines(text: str, values: Sequence[str]) -> str:
+    return "\n".join(line for line in text.split("\n") if not any(value in line for value in values))
 
 
 def _json_inside(value: str) -> str:

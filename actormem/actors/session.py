@@ -22,9 +22,9 @@ from actormem.actors.services import Services
 from actormem.core import decide
 from actormem.core.context import Context
 from actormem.core.events import Configured, MessageAdded, SessionEvent, decode_event
-from actormem.core.values import Entity, Message, SessionKey
+from actormem.core.values import Message, SessionKey
 from actormem.core.wire import from_wire, message_tokens
-from actormem.core.working import message_entities
+from actormem.core.working import MessageEntities, message_entities
 from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LARGE_TEXT_CHARS
@@ -143,10 +143,10 @@ class SessionActor:
         tokens, entities = await self._counted(message, tokenizer)
         return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
 
-    async def _counted(self, message: Message, tokenizer: Tokenizer) -> tuple[int, tuple[Entity, ...]]:
+    async def _counted(self, message: Message, tokenizer: Tokenizer) -> tuple[int, MessageEntities]:
         """Tokens and exact values; of a large message in a thread, so that the loop is not held."""
 
-        def both() -> tuple[int, tuple[Entity, ...]]:
+        def both() -> tuple[int, MessageEntities]:
             return message_tokens(message, tokenizer.count), message_entities(message)
 
         if len(message.wire) < LARGE_TEXT_CHARS:
@@ -181,7 +181,9 @@ class SessionActor:
     async def _open(self, asked: say.OpenTurn, reply: Reply) -> None:
         known = asked.message.id in self._journal.names
         if known and self._journal.state.outcomes.get(asked.message.id, "complete") == "complete":
-            raise UsageError("a message of this id is in the session already", hint="give the new turn its own id")
+            raise UsageError(
+                "a message of this id is in the session already", hint="give the new turn its own id"
+            )
         draft = self._journal.draft()
         message = await self._take_in(draft, asked.message)
         decide.open_turn(draft, message.id, self._services.clock.now_ms())

@@ -130,10 +130,12 @@ class SummarizerActor:
         repaired_count = 0
         for span in split_span(job.messages, each, window_tokens=window):
             reply = await self._reply(llm, job.messages[span], summary.text, job.tokens)
-            sources = [message.text for message in job.messages[span]]
-            sources += [call.arguments for message in job.messages[span] for call in message.tool_calls]
             checked = reply and checked_summary(
-                reply, sources=sources, previous=summary.text, tokens=job.tokens, count=tokenizer.count
+                reply,
+                sources=job.messages[span],
+                previous=summary.text,
+                tokens=job.tokens,
+                count=tokenizer.count,
             )
             if not checked:
                 return None

@@ -90,7 +90,9 @@ class PartitionVectors:
             vectors = await self._embedded(texts)
             async with self._apart:
                 partition.set_vectors(ids, vectors)
-            rows = tuple((id, vector.tobytes()) for id, vector in zip(ids, vectors, strict=True) if vector.any())
+            rows = tuple(
+                (id, vector.tobytes()) for id, vector in zip(ids, vectors, strict=True) if vector.any()
+            )
             self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
             await self._index_rows(ids, vectors)
             return True

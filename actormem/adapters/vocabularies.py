@@ -65,7 +65,8 @@ def make_tokenizer(model: str | None = None) -> Tokenizer:
     `limits.UNKNOWN_MODEL_FACTOR`; where no vocabulary is here at all, as its bytes.
 
     Cost:
-        0.1 to 0.7 s the first time a vocabulary is loaded: call it off the event loop.
+        0.1 to 0.7 s the first time a vocabulary is loaded, nothing after that. The loading holds the
+        interpreter, in a thread too: ask for the models you know of before serving.
     """
     vocabulary = vocabulary_of(model)
     exact = load_vocabulary(vocabulary or DEFAULT_VOCABULARY)

@@ -72,7 +72,9 @@ async def _demo(folder: Path, budget_tokens: int) -> int:
     script = msgspec.json.decode(
         files("actormem.cli").joinpath("demo_conversation.json").read_bytes(), type=Script
     )
-    print(f"{len(script.turns)} turns of a shop's support chat, {budget_tokens} tokens a context, no LLM, no network.")
+    print(
+        f"{len(script.turns)} turns of a shop's support chat, {budget_tokens} tokens a context, no LLM, no network."
+    )
     async with actormem.open(folder) as runtime:
         session = await _spawn(runtime, "demo", script, budget_tokens)
         calls, waits_ms = await _play(session, script)
@@ -88,15 +90,31 @@ async def _demo(folder: Path, budget_tokens: int) -> int:
     return 0 if answered == total and remembered[0] else 1
 
 
-async def _spawn(runtime: Runtime, session_id: str, script: Script, budget_tokens: int, user: str = "") -> Session:
+async def _spawn(
+    runtime: Runtime, session_id: str, script: Script, budget_tokens: int, user: str = ""
+) -> Session:
     return await runtime.spawn(
         session_id,
         user=user or script.user,
         model="gpt-4o",
         system=script.system,
         tools=script.tools,
-        budget=Budget(context=budget_tokens),
+        budget=_budget(budget_tokens),
         timezone="Asia/Shanghai",
+    )
+
+
+def _budget(tokens: int) -> Budget:
+    """A support chat: few messages verbatim, short summaries, many exact values, long epochs."""
+    share = tokens // 25
+    return Budget(
+        context=tokens,
+        summary=3 * share,
+        entities=4 * share,
+        recall=2 * share,
+        compact_at=0.9,
+        compact_to=0.3,
+        keep_recent=4,
     )
 
 
@@ -128,7 +146,10 @@ async def _steps(turn: Turn, step: Step, calls: Calls) -> None:
 def _figures(calls: Calls, waits_ms: list[float], compactions: int) -> str:
     return table(
         [
-            ("tokens sent", f"{calls.sent_tokens:,} of {calls.full_tokens:,} ({calls.sent_share:.0%} of full history)"),
+            (
+                "tokens sent",
+                f"{calls.sent_tokens:,} of {calls.full_tokens:,} ({calls.sent_share:.0%} of full history)",
+            ),
             ("largest context", f"{calls.largest_tokens:,} tokens"),
             ("compactions", f"{compactions}"),
             (
@@ -136,7 +157,10 @@ def _figures(calls: Calls, waits_ms: list[float], compactions: int) -> str:
                 f"p50 {percentile(waits_ms, 0.5):.1f} ms, p95 {percentile(waits_ms, 0.95):.1f} ms, "
                 f"max {max(waits_ms):.1f} ms",
             ),
-            ("prefix share", f"{calls.prefix_share:.2f} of all tokens stood in the request before, byte for byte"),
+            (
+                "prefix share",
+                f"{calls.prefix_share:.2f} of all tokens stood in the request before, byte for byte",
+            ),
         ]
     )
 
@@ -172,7 +196,9 @@ async def _ask_again(runtime: Runtime, script: Script, budget_tokens: int) -> tu
     async with session.turn(other.question) as turn:
         seen = [text for text in other.must_not_see if _line_with(turn.messages, text)]
     print(f"  {other.user}: {other.question}")
-    print("    sees another user's memory" if seen else "    nothing of another user's memory is in the context")
+    print(
+        "    sees another user's memory" if seen else "    nothing of another user's memory is in the context"
+    )
     good = all(lines) and not seen
     return good, "remembers the user and only him" if good else "does not see what it should"
 
@@ -182,7 +208,9 @@ def _line_with(messages: Sequence[Mapping[str, object]], text: str, *, current: 
     for message in reversed(messages):
         content = message.get("content")
         for line in content.splitlines() if isinstance(content, str) else ():
-            replaced = any(word in line.split(text)[0] for word in ("replaces", "取代", "(was", "no longer", "不再"))
+            replaced = any(
+                word in line.split(text)[0] for word in ("replaces", "取代", "(was", "no longer", "不再")
+            )
             if text in line and not (current and replaced):
                 return line.strip()
     return None

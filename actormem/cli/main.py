@@ -43,7 +43,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"actormem {version('actormem')}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
-    show = commands.add_parser("demo", help="play a bundled support conversation and probe what is remembered")
+    show = commands.add_parser(
+        "demo", help="play a bundled support conversation and probe what is remembered"
+    )
     show.add_argument("--folder", type=Path, help="keep the memory here (default: a temporary folder)")
     show.add_argument("--budget", type=positive, default=2_000, metavar="TOKENS", help="of a context (2000)")
     show.set_defaults(run=demo)
@@ -53,7 +55,9 @@ def parser() -> argparse.ArgumentParser:
     play.add_argument("--budget", type=positive, required=True, metavar="TOKENS", help="of a context")
     play.add_argument("--model", default="", help="whose tokens are counted (default: o200k_base)")
     play.add_argument("--system", help="a system prompt that takes the place of the log's own")
-    play.add_argument("--out", type=Path, metavar="FILE", help="write every context and trace there, as JSONL")
+    play.add_argument(
+        "--out", type=Path, metavar="FILE", help="write every context and trace there, as JSONL"
+    )
     play.set_defaults(run=replay)
     return top
 

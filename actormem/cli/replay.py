@@ -140,7 +140,9 @@ class Player:
         self.bar = bar
 
 
-async def play(runtime: Runtime, conversation: Conversation, options: argparse.Namespace, player: Player) -> None:
+async def play(
+    runtime: Runtime, conversation: Conversation, options: argparse.Namespace, player: Player
+) -> None:
     """Play one conversation, a context before each message of the assistant.
 
     Raises:
@@ -187,7 +189,10 @@ def summary(calls: Calls, played: int, fault_count: int) -> str:
     rows = [
         ("conversations", f"{played} played, {fault_count} refused"),
         ("contexts", f"{len(calls.traces):,}, the largest of {calls.largest_tokens:,} tokens"),
-        ("tokens sent", f"{calls.sent_tokens:,} of {calls.full_tokens:,} ({calls.sent_share:.0%} of full history)"),
+        (
+            "tokens sent",
+            f"{calls.sent_tokens:,} of {calls.full_tokens:,} ({calls.sent_share:.0%} of full history)",
+        ),
         ("prefix share", f"{calls.prefix_share:.2f}"),
         ("context ready in", f"p50 {percentile(times, 0.5):.1f} ms, p95 {percentile(times, 0.95):.1f} ms"),
         *((f"  {name}", f"{tokens:,} tokens") for name, tokens in sections.items()),

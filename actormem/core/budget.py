@@ -102,5 +102,10 @@ def _whole(name: str, value: object, minimum: int) -> None:
 
 
 def _share(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value) or not 0 < value < 1:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or math.isnan(value)
+        or not 0 < value < 1
+    ):
         raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")

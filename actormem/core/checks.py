@@ -92,8 +92,8 @@ _ORDINARY = re.compile(
 _LOCATOR = re.compile(r"(?=[A-Z]{0,5}[0-9])(?=[0-9]{0,5}[A-Z])[A-Z0-9]{6}")
 _PRODUCTS: Final = frozenset({
     "sha256", "sha512", "sha-256", "sha-512", "sha1", "x86_64", "x86-64", "base64", "win32", "win64", "h264",
-    "h265", "utf-16", "utf16", "ipv4", "ipv6", "mp3", "mp4", "iso-8859-1", "rs232", "i18n", "l10n", "k8s", "arm64",
-    "amd64", "covid-19",
+    "h265", "utf-16", "utf16", "ipv4", "ipv6", "mp3", "mp4", "iso-8859-1", "rs232", "i18n", "l10n", "k8s",
+    "arm64", "amd64", "covid-19",
 })  # fmt: skip
 
 

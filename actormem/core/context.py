@@ -1,7 +1,7 @@
 """The context: what the model sees at this turn, in the one order that keeps its beginning stable.
 
-System prompt · what stands for older messages · verbatim messages with their notes · the newest user message
-with its note. Within an epoch each context is, byte for byte, an extension of the one before.
+System prompt · summary blocks · exact values of what was cut since · verbatim messages with their notes · the
+newest user message with its note. Within an epoch each context is, byte for byte, an extension of the one before.
 """
 
 from collections.abc import Sequence
@@ -49,8 +49,9 @@ def assemble(state: Working) -> tuple[Part, ...]:
     parts: list[Part] = []
     if settings.system:
         parts.append(Part(system_wire(settings.system), settings.system_tokens, "system"))
+    parts += [Part(block.wire, block.tokens, "summary") for block in state.blocks if block.wire]
     if state.head:
-        parts.append(Part(state.head, state.head_tokens, "summary"))
+        parts.append(Part(state.head, state.head_tokens, "values"))
     newest = state.newest_user
     for entry in state.view:
         section = "newest" if newest is not None and entry.sequence >= newest.sequence else "verbatim"
@@ -71,7 +72,7 @@ def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:
     for part in parts:
         tokens[part.section] = tokens.get(part.section, 0) + part.tokens - part.note_tokens
         tokens["notes"] = tokens.get("notes", 0) + part.note_tokens
-    order = ("format", "tools", "system", "summary", "verbatim", "notes", "newest")
+    order = ("format", "tools", "system", "summary", "values", "verbatim", "notes", "newest")
     return tuple(Section(name, tokens[name]) for name in order if tokens.get(name))
 
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from actormem.core.words import token_count
 
-__all__ = ["ANSWER_TYPES", "answer_types", "asked_types", "named_speaker", "question_share"]
+__all__ = ["ANSWER_TYPES", "answer_types", "asked_types", "first_person", "named_speaker", "question_share"]
 
 QUESTION_LONG_TOKENS: Final = 25.0  # a long turn states facts beside its question
 TYPE_QUERY_TOKENS_MAX: Final = 60  # a longer query is a pasted text: its question words are content
 ROLE_NAMES: Final = frozenset({"user", "assistant", "system", "tool", "developer", "memory", "human", "ai"})
 
+FIRST_PERSON_VERBS: Final = {"does": "do", "is": "am", "has": "have"}
 SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 ASKED: Final = (
     re.compile(
@@ -99,3 +100,21 @@ def named_speaker(text: str, speakers: Iterable[str]) -> str:
             return ""
         named = speaker
     return named
+
+
+def first_person(text: str, name: str) -> str:
+    """A query about a speaker in the words the speaker would use: "When did Ada move?", "When did I move?".
+
+    People say I of themselves, and embeddings of "Ada moved" and "I moved" lie far apart.
+    """
+    if not name.isascii():
+        return text.replace(name, "我")
+    escaped = re.escape(name)
+    own = re.sub(rf"(?<!\w){escaped}['’]s(?!\w)", "my", text, flags=re.IGNORECASE)
+    asked = re.sub(
+        rf"\b(did|does|do|is|was|has|have|had|would|will|can|could|should) {escaped}(?!\w)",
+        lambda match: f"{FIRST_PERSON_VERBS.get(match[1].lower(), match[1])} I",
+        own,
+        flags=re.IGNORECASE,
+    )
+    return re.sub(rf"(?<!\w){escaped}(?!\w)", "I", asked, flags=re.IGNORECASE)

@@ -4,23 +4,31 @@ A `Draft` gathers the events of one decision and evolves the state along, so tha
 one before it decided.
 """
 
-
 import msgspec
 
 from actormem.core import events as ev
+from actormem.core.blocks import Plan, written_block
 from actormem.core.budget import Budget
+from actormem.core.context import system_wire
 from actormem.core.fitting import over_budget, restart
 from actormem.core.ids import message_id
 from actormem.core.shorten import Counter, fit_message
-from actormem.core.values import Entity, Message
-from actormem.core.wire import message_tokens, tools_tokens
-from actormem.core.context import system_wire
-from actormem.core.wire import from_wire
-from actormem.core.working import Working, evolve
+from actormem.core.values import Message
+from actormem.core.wire import from_wire, message_tokens, tools_tokens
+from actormem.core.working import MessageEntities, Working, evolve
 from actormem.errors import BudgetError
 from actormem.limits import BUDGET_TOKENS_MIN, PRIMING_TOKENS
 
-__all__ = ["Draft", "add_message", "after_redaction", "close_turn", "configure", "fit", "open_turn", "swap_block"]
+__all__ = [
+    "Draft",
+    "add_message",
+    "after_redaction",
+    "close_turn",
+    "configure",
+    "fit",
+    "open_turn",
+    "swap_block",
+]
 
 NO_RESULT = "[no result was recorded for this call]"
 
@@ -32,7 +40,7 @@ class Draft:
         self.state = state
         self.events: list[ev.SessionEvent] = []
 
-    def emit(self, *events: ev.SessionEvent, entities: tuple[Entity, ...] | None = None) -> None:
+    def emit(self, *events: ev.SessionEvent, entities: MessageEntities | None = None) -> None:
         """Decide these events, in order."""
         for event in events:
             self.state = evolve(self.state, event, entities=entities)
@@ -72,7 +80,7 @@ def add_message(
     tokens: int,
     counter: Counter,
     *,
-    entities: tuple[Entity, ...] | None = None,
+    entities: MessageEntities | None = None,
 ) -> Message:
     """Take in one message; returns it with its id.
 
@@ -124,12 +132,9 @@ def fit(draft: Draft, counter: Counter, now_ms: int) -> None:
     assert not over_budget(draft.state), "a context is over its budget"
 
 
-def swap_block(draft: Draft, last: int, summary: str, method: str, counter: Counter, now_ms: int) -> None:
-    """Put a summary in the place of the messages up to `last`, and begin a new epoch."""
-    before = draft.state.block
-    first = before.first if before else draft.state.entries[0].sequence
-    compactions = before.compactions + 1 if before else 1
-    draft.emit(ev.BlockMade(first=first, last=last, method=method, compactions=compactions, text=summary))
+def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Counter, now_ms: int) -> None:
+    """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
+    draft.emit(written_block(draft.state, plan.last, plan.merges, summary, method, counter))
     draft.emit(*restart(draft.state, "compaction", counter, now_ms))
 
 
@@ -158,7 +163,9 @@ def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:
 
 def _changed(before: object, after: object) -> str:
     names = ("model", "system", "tools", "budget", "timezone")
-    return "a changed " + " and ".join(name for name in names if getattr(before, name) != getattr(after, name))
+    return "a changed " + " and ".join(
+        name for name in names if getattr(before, name) != getattr(after, name)
+    )
 
 
 def _close_call(draft: Draft, call_id: str, beside: Message, counter: Counter) -> None:
@@ -173,7 +180,5 @@ def _close_call(draft: Draft, call_id: str, beside: Message, counter: Counter) -
             marked=True,
             text=wire,
         ),
-        entities=(),
+        entities=MessageEntities(),
     )
-
-

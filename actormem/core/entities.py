@@ -34,34 +34,33 @@ def same_value(a: str | Entity, b: str | Entity) -> bool:
     Args:
         a, b: A text that is the value and nothing more, or an entity found earlier (faster).
     """
-    first_text, second_text = _text(a), _text(b)
-    if first_text == second_text:
+    if _text(a) == _text(b):
         return True
-    first, second = _reading(a, first_text), _reading(b, second_text)
-    if first is None or second is None:
-        return False
-    if first == second:
-        return True
-    amounts = {first[0], second[0]} <= {"amount", "number"}
-    if not amounts:
-        return False
-    number, _, currency = first[1].partition(" ")
-    other, _, other_currency = second[1].partition(" ")
-    return number == other and (not currency or not other_currency)
+    return any(_equal(first, second) for first in _readings(a) for second in _readings(b))
 
 
 def _text(value: str | Entity) -> str:
     return (value if isinstance(value, str) else value.value).strip().casefold()
 
 
-def _reading(value: str | Entity, text: str) -> tuple[str, str] | None:
-    """Kind and normal form, or None for mere words."""
+def _readings(value: str | Entity) -> tuple[tuple[str, str], ...]:
+    """What a value can be read as, as kind and normal form; nothing for mere words."""
     if isinstance(value, Entity) and value.kind != "value":
-        return value.kind, value.normal
+        return ((value.kind, value.normal),)
+    text = (value if isinstance(value, str) else value.value).strip()
     if len(text) > SAME_CHARS_MAX:
-        return None
+        return ()
     number = number_value(text)
-    if number is not None:
-        return "number", plain(number)
     whole = whole_entity(text)
-    return None if whole is None else (whole.kind, whole.normal)
+    read_number = () if number is None else (("number", plain(number)),)
+    return read_number if whole is None else (*read_number, (whole.kind, whole.normal))
+
+
+def _equal(first: tuple[str, str], second: tuple[str, str]) -> bool:
+    if first == second:
+        return True
+    if not {first[0], second[0]} <= {"amount", "number"}:
+        return False
+    number, _, currency = first[1].partition(" ")
+    other, _, other_currency = second[1].partition(" ")
+    return number == other and (not currency or not other_currency)

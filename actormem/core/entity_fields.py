@@ -149,7 +149,7 @@ def _value(key: str, leaf: str) -> Entity:
         normal = leaf.casefold() if number is None else plain(number)
         return Entity(kind="value", key=key, value=str(leaf), normal=normal)
     if _ID.fullmatch(leaf) and not leaf[0].isdigit():
-        return Entity(kind="id", key=key, value=leaf, normal=leaf.casefold())
+        return Entity(kind="id", key="id" if key == "value" else key, value=leaf, normal=leaf.casefold())
     if _DIGIT.search(leaf) or "@" in leaf or "://" in leaf or "." in leaf[1:-1] or not leaf.isascii():
         whole = whole_entity(leaf)
         if whole is not None:

@@ -25,13 +25,16 @@ NOUN_AFTER_CHARS: Final = 12
 ADJACENT_CHARS: Final = 3  # between a value and the noun after it: "8842 是验证码"
 NEIGHBOURS_MAX: Final = 8  # values before one that may have used up a noun
 PHONE_DIGITS_MIN: Final = 5
-_BREAK: Final = re.compile(r"[。！？!?;；\n]|\.\s")
+BESIDE_CHARS: Final = 2  # between a date and its weekday
+_BREAK: Final = re.compile(r"[。！？!?;；\n]|(?<!No)(?<!no)(?<!St)(?<!Mr)\.\s")
 _COMMA: Final = re.compile(r"[,，、](?!\d)")
 _LIST_GAP: Final = re.compile(
     r"[\s,，、/&]{0,4}(?:和|与|及|跟|还有|以及|and|or|或者?)?[\s,，、]{0,3}", re.IGNORECASE
 )
 _GENERIC: Final = frozenset({"id", "code"})
 _LABEL: Final = re.compile(r"#|号|码|[:：]|number|no\.?|\bid\b|is|是|为|尾|ending", re.IGNORECASE)
+_HASH_KEYS: Final = frozenset({"hash", "commit"})
+_WEEKDAY_ENDS: Final = ("day", "一", "二", "三", "四", "五", "六", "日", "天")
 _SHORT_NUMBERED: Final = frozenset({"room", "gate", "seat", "issue", "pull_request", "ticket"})
 
 
@@ -70,15 +73,18 @@ class Scene:
         elif span.kind == "number":
             entity = self._number(span, value, following)
         else:
-            entity = self._plain(span, value, following)
+            entity = self._plain(place, value, following)
         if entity is not None:
             self._found.append((span, entity))
         return entity
 
-    def _plain(self, span: Span, value: str, following: int) -> Entity | None:
+    def _plain(self, place: int, value: str, following: int) -> Entity | None:
+        span = self._spans[place]
         normal = normal_of(span.kind, value, self._today)
-        if normal is None:
+        if normal is None or (span.kind == "relative" and self._repeats_date(place)):
             return None
+        if span.kind == "plate":
+            return Entity(kind="id", key="plate", value=value, normal=normal)
         kind = "date" if span.kind == "relative" else span.kind
         named = self._before(span, kind) or self._after(span, kind, following)
         key = named.noun.key if named else self._inherited(span, kind) or kind
@@ -93,7 +99,17 @@ class Scene:
         if kind is None:
             return None
         key = named.noun.key if named else inherited or kind
+        if kind == "hash" and key not in _HASH_KEYS:
+            kind = "id"
         return Entity(kind=kind, key=key, value=value, normal=value.casefold())
+
+    def _repeats_date(self, place: int) -> bool:
+        """Whether a weekday only says again what a date beside it says: 5月2日（周五）, Friday, May 2."""
+        span = self._spans[place]
+        others = (other for other in self._spans[max(0, place - 1) : place + 2] if other.kind == "date")
+        gaps = (max(other.start - span.end, span.start - other.end) for other in others)
+        weekday = self._text[span.start : span.end].casefold()
+        return weekday.endswith(_WEEKDAY_ENDS) and any(gap <= BESIDE_CHARS for gap in gaps)
 
     def _number(self, span: Span, value: str, following: int) -> Entity | None:
         """A bare number is what the noun beside it says; a long one is an id without."""

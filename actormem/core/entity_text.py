@@ -122,8 +122,9 @@ def _span(match: re.Match[str], pattern: Pattern) -> Span:
     value = match[group]
     if pattern.kind == "url":
         end -= len(value) - len(value.rstrip(_URL_END))
-    elif pattern.kind == "address":
-        start += address_start(value)
+    elif pattern.kind in ("address", "name"):
+        start += address_start(value) if pattern.kind == "address" else 0
+        end -= len(value) - len(value.rstrip(" ."))
     elif pattern.kind == "file":
         lead = _FILE_LEAD.match(value)
         start += (

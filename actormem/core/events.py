@@ -12,6 +12,7 @@ from actormem.core.budget import Budget
 
 __all__ = [
     "BlockMade",
+    "BlocksDropped",
     "Configured",
     "Cut",
     "EpochStarted",
@@ -119,17 +120,29 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, tag="cut"):
 
 
 class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
-    """The messages up to `last` are replaced by this summary, which stands for all from `first` on."""
+    """The messages from `first` to `last` are replaced by a summary block; with `merges`, all blocks too.
+
+    `text` is a JSON object: `summary`, and `wire`, the block's message with its exact values.
+    """
 
     first: int
     last: int
+    merges: bool
     method: str
-    compactions: int
+    units: int
+    tokens: int
+    values_tokens: int
     text: str | None
 
 
+class BlocksDropped(msgspec.Struct, frozen=True, kw_only=True, tag="blocks_dropped"):
+    """The blocks do not fit a budget that has shrunk; what they stand for is in the record."""
+
+    text: str | None = None
+
+
 class EpochStarted(msgspec.Struct, frozen=True, kw_only=True, tag="epoch"):
-    """Contexts start anew, for `reason`. `text` is the wire message that stands for what is not verbatim."""
+    """Contexts start anew, for `reason`. `text` is a wire message with exact values of messages out of view."""
 
     reason: str
     tokens: int
@@ -146,6 +159,7 @@ SessionEvent: TypeAlias = (
     | NoteWritten
     | Cut
     | BlockMade
+    | BlocksDropped
     | EpochStarted
 )
 

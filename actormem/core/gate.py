@@ -7,10 +7,7 @@ from actormem.core.text import normal
 __all__ = ["Gate", "gate"]
 
 SMALL_TALK = frozenset(
-    """
-    hi hello hey thanks thank you ok okay yes no bye goodbye great cool nice good morning evening night
-    got it sure fine perfect please welcome much so very a lot and that all is for now cheers wow haha lol
-    """.split()
+    ["hi", "hello", "hey", "thanks", "thank", "you", "ok", "okay", "yes", "no", "bye", "goodbye", "great", "cool", "nice", "good", "morning", "evening", "night", "got", "it", "sure", "fine", "perfect", "please", "welcome", "much", "so", "very", "a", "lot", "and", "that", "all", "is", "for", "now", "cheers", "wow", "haha", "lol"]
 )
 SMALL_TALK_ZH = (
     "你好您好早上好晚上好下午好早安晚安谢谢多谢感谢非常十分好的好吧可以行嗯哦啊呀呢吧了哈嗨再见拜拜没事没问题"
@@ -43,12 +40,18 @@ def gate(text: str, *, before: str = "") -> Gate:
         return Gate(False, "small talk", "")
     query = text.strip()
     if len(letters) < THIN_CHARACTERS and before:
-        return Gate(True, "short message, asked with the one before", f"{before}\n{query}"[-QUERY_CHARACTERS:])
+        return Gate(
+            True, "short message, asked with the one before", f"{before}\n{query}"[-QUERY_CHARACTERS:]
+        )
     question = any(mark in words for mark in ("?", "吗", "呢", "什么", "哪", "几", "多少", "怎么", "谁"))
     return Gate(True, "a question" if question else "a statement", query[:QUERY_CHARACTERS])
 
 
 def _small_talk(words: str, letters: list[str]) -> bool:
-    latin = [word for word in "".join(c if c.isascii() and c.isalnum() else " " for c in words).split() if word]
+    latin = [
+        word for word in "".join(c if c.isascii() and c.isalnum() else " " for c in words).split() if word
+    ]
     others = [character for character in letters if not character.isascii()]
-    return all(word in SMALL_TALK for word in latin) and all(character in SMALL_TALK_ZH for character in others)
+    return all(word in SMALL_TALK for word in latin) and all(
+        character in SMALL_TALK_ZH for character in others
+    )

@@ -38,7 +38,7 @@ NOUNS: Final = (
     Noun("customer", "customer|client|客户号|客户编号|客户", _IDS),
     Noun("member", "member|membership|会员号|会员卡号|会员", _IDS),
     Noun("account", "account|账号|帐号|账户|帐户", _IDS),
-    Noun("card", "card|visa|mastercard|银行卡号|银行卡|信用卡|卡号|尾号", _IDS),
+    Noun("card", "card|visa|mastercard|银行卡号|银行卡|信用卡|卡号|卡", _IDS),
     Noun("gift_card", "gift card|礼品卡", _IDS),
     Noun("certificate", "certificate|证书编号|证书", _IDS),
     Noun("passport", "passport|护照号码|护照号|护照", _IDS),

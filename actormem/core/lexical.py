@@ -2,14 +2,16 @@
 
 Rows are small numbers that a partition gives its items. A posting list is one array of packed integers, row
 and count together, in row order: adding at the end is one append, and a search reads it as a numpy array
-without a copy. The law of this file: what is removed leaves no term behind.
+without a copy. Each row keeps its terms in order, as numbers, for phrases. The law of this file: what is
+removed leaves no term behind.
 """
 
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,9 @@ COUNT_MAX: Final = (1 << COUNT_BITS) - 1
 EMPTY: Final = np.empty(0, np.int64)
 K1: Final = 1.2
 B: Final = 0.75
+PHRASE_B: Final = 0.5
+
+Term = TypeVar("Term", bound=Hashable)
 
 
 class Postings(NamedTuple):
@@ -35,59 +40,62 @@ class Postings(NamedTuple):
 
 
 class LexicalIndex:
-    """Which rows hold which terms, and how often."""
+    """Which rows hold which terms, how often, and in what order."""
 
     def __init__(self) -> None:
-        self._postings: dict[str, array[int]] = {}
-        self._row_count = 0
+        self._numbers: dict[str, int] = {}
+        self._names: list[str] = []
+        self._postings: list[array[int]] = []
+        self._free: list[int] = []
+        self._orders: dict[int, NDArray[np.int32]] = {}
+        self.term_total = 0
 
     def __len__(self) -> int:
-        return self._row_count
+        return len(self._orders)
 
     def __contains__(self, term: str) -> bool:
-        return term in self._postings
+        return term in self._numbers
 
-    def add(self, row: int, terms: Iterable[str]) -> int:
+    def add(self, row: int, terms: Sequence[str]) -> int:
         """Index a row which is not in the index; gives its length in terms."""
-        counts = Counter(terms)
-        for term, count in counts.items():
+        order = [self._number(term) for term in terms]
+        for number, count in Counter(order).items():
             packed = row << COUNT_BITS | min(count, COUNT_MAX)
-            posting = self._postings.get(term)
-            if posting is None:
-                self._postings[term] = array("q", (packed,))
-            elif packed > posting[-1]:
+            posting = self._postings[number]
+            if not posting or packed > posting[-1]:
                 posting.append(packed)
             else:
                 insort(posting, packed)
-        self._row_count += 1
-        return counts.total()
+        self._orders[row] = np.array(order, np.int32)
+        self.term_total += len(order)
+        return len(order)
 
-    def remove(self, row: int, terms: Iterable[str]) -> None:
-        """Take out a row; `terms` are those it was added with."""
-        for term in set(terms):
-            posting = self._postings[term]
+    def remove(self, row: int) -> None:
+        """Take out a row that is in the index, and the terms that stood nowhere else."""
+        order = self._orders.pop(row)
+        self.term_total -= len(order)
+        for number in set(map(int, order)):
+            posting = self._postings[number]
             place = bisect_left(posting, row << COUNT_BITS)
-            assert posting[place] >> COUNT_BITS == row, "a row is removed with the terms it was added with"
+            assert posting[place] >> COUNT_BITS == row, "every term of a row has a posting for it"
             del posting[place]
             if not posting:
-                del self._postings[term]
-        self._row_count -= 1
+                del self._numbers[self._names[number]]
+                self._names[number] = ""
+                self._free.append(number)
 
     def document_counts(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """In how many rows each term stands."""
-        return np.array([len(self._postings.get(term, ())) for term in terms], np.float64)
+        return np.array([len(self._posting(term)) for term in terms], np.float64)
 
     def idf(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """How telling each term is; one that stands nowhere counts full."""
-        found = self.document_counts(terms)
-        return np.log1p((self._row_count - found + 0.5) / (found + 0.5))
+        return idf_of(self.document_counts(terms), len(self))
 
     def rows_of(self, term: str) -> Rows:
         """Rows that hold the term, ascending."""
-        posting = self._postings.get(term)
-        if posting is None:
-            return np.empty(0, np.int64)
-        return np.frombuffer(posting, np.int64) >> COUNT_BITS
+        posting = self._posting(term)
+        return np.frombuffer(posting, np.int64) >> COUNT_BITS if posting else EMPTY
 
     def postings(self, terms: Sequence[str], wanted: NDArray[np.bool_] | None) -> Postings:
         """All places where the terms stand.
@@ -99,8 +107,8 @@ class LexicalIndex:
         places: list[NDArray[np.int64]] = []
         packed: list[NDArray[np.int64]] = []
         for place, term in enumerate(terms):
-            posting = self._postings.get(term)
-            if posting is None:
+            posting = self._posting(term)
+            if not posting:
                 continue
             entries = np.frombuffer(posting, np.int64)
             if wanted is not None:
@@ -125,9 +133,83 @@ class LexicalIndex:
             found = found[np.argpartition(-scores[found], limit)[:limit]]
         return found
 
+    def phrases(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
+        """How well rows hold pairs of terms that stand side by side in the query: 0 to 1, the best row 1.
 
-def query_weights(terms: Iterable[str]) -> dict[str, float]:
-    """Weight of each distinct query term: a repeated one counts a little more."""
+        Args:
+            terms: The query's terms in order, with repetitions.
+            rows: Rows in the index.
+
+        Cost:
+            O(terms of the query and of the rows).
+        """
+        nothing = np.zeros(len(rows))
+        numbers = [self._numbers.get(term, -1) for term in terms]
+        pairs = [pair for pair in pairwise(numbers) if min(pair) >= 0]
+        if not pairs or not len(rows):
+            return nothing
+        weights = query_weights(pairs)
+        known = sorted({number for pair in weights for number in pair})
+        look_up = np.full(len(self._names), -1, np.int64)
+        look_up[known] = np.arange(len(known))
+        ones, twos = np.array(list(weights)).T
+        keys = look_up[ones] * len(known) + look_up[twos]
+        by_key = np.argsort(keys)
+        orders = [self._orders[row] for row in rows.tolist()]
+        lengths = np.array([len(order) for order in orders])
+        counts = pair_counts(look_up[np.concatenate(orders)], lengths, keys[by_key], len(known))
+        telling = (
+            idf_of(np.count_nonzero(counts, axis=1), len(self)) * np.array(list(weights.values()))[by_key]
+        )
+        scores = bm25(counts, lengths.astype(np.float32), self.term_total / len(self), telling, b=PHRASE_B)
+        best = float(scores.max())
+        return scores / best if best > 0 else nothing
+
+    def _number(self, term: str) -> int:
+        number = self._numbers.get(term)
+        if number is not None:
+            return number
+        if self._free:
+            number = self._free.pop()
+            self._names[number] = term
+        else:
+            number = len(self._names)
+            self._names.append(term)
+            self._postings.append(array("q"))
+        self._numbers[term] = number
+        return number
+
+    def _posting(self, term: str) -> "array[int] | tuple[()]":
+        number = self._numbers.get(term)
+        return () if number is None else self._postings[number]
+
+
+def pair_counts(
+    flat: NDArray[np.int64], lengths: NDArray[np.int64], keys: NDArray[np.int64], base: int
+) -> Counts:
+    """How often each pair stands in each row.
+
+    Args:
+        flat: Terms of all rows, one after the other, as numbers below `base`; -1 for terms of no pair.
+        lengths: (rows,), terms of each row.
+        keys: (pairs,) ascending, first number times `base` plus second.
+    """
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    places = np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0) & (owner[:-1] == owner[1:]))
+    found = flat[places] * base + flat[places + 1]
+    at = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+    real = keys[at] == found
+    slots = at[real] * len(lengths) + owner[places[real]]
+    counts = np.bincount(slots, minlength=len(keys) * len(lengths))
+    return counts.reshape(len(keys), len(lengths)).astype(np.float32)
+
+
+def idf_of(document_counts: NDArray[np.float64] | NDArray[np.int64], total: int) -> NDArray[np.float64]:
+    return np.log1p((total - document_counts + 0.5) / (document_counts + 0.5))
+
+
+def query_weights(terms: Iterable[Term]) -> dict[Term, float]:
+    """Weight of each distinct term of a query: a repeated one counts a little more."""
     return {term: 1.0 + float(np.log(count)) for term, count in Counter(terms).items()}
 
 
@@ -145,7 +227,7 @@ def bm25(
     Args:
         counts: (terms, rows), how often each term stands in each row.
         lengths: (rows,), terms in each row.
-        mean_length: Mean of `lengths` over the whole index, at least a little over 0.
+        mean_length: Mean of `lengths` over the whole index.
         weights: (terms,), idf times query weight.
 
     Returns:
@@ -155,4 +237,4 @@ def bm25(
         Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
     """
     saturation = k1 * (1 - b + b * lengths / max(mean_length, 1e-9))
-    return weights @ (counts * (k1 + 1) / (counts + saturation))
+    return weights @ (counts * (k1 + 1) / (counts + np.maximum(saturation, 1e-9)))

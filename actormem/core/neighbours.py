@@ -29,7 +29,8 @@ class Neighbours:
 
     `near` is (capacity, 8) int32, rows next to each row (itself where there is none); `give` (capacity, 8)
     float32, how much of its words each of them gets, 0 where there is none; `length` the tokens of each row;
-    `terms` its terms, and `spread` those with what it gets from its neighbours.
+    `terms` its terms, and `spread` those with what it gets from its neighbours; `previous` the row before it,
+    -1 where there is none.
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class Neighbours:
         self.length: NDArray[np.float32] = np.zeros(0, np.float32)
         self.terms: NDArray[np.float32] = np.zeros(0, np.float32)
         self.spread: NDArray[np.float32] = np.zeros(0, np.float32)
+        self.previous: NDArray[np.int32] = np.zeros(0, np.int32)
         self.spread_total = 0.0
 
     def reserve(self, capacity: int) -> None:
@@ -53,6 +55,7 @@ class Neighbours:
         self.length = np.concatenate([self.length, nothing])
         self.terms = np.concatenate([self.terms, nothing])
         self.spread = np.concatenate([self.spread, nothing])
+        self.previous = np.concatenate([self.previous, np.full(more, -1, np.int32)])
 
     def place(self, row: int, session: str, order: int, token_count: int, term_count: int) -> tuple[int, ...]:
         """Put a new row into its session (or alone, where `session` is empty); gives the rows it touched."""
@@ -65,6 +68,8 @@ class Neighbours:
         place = bisect_left(rows, (order, row))
         rows.insert(place, (order, row))
         self._places[row] = (session, order)
+        if place == len(rows) - 1:
+            return self._join_last([row for _, row in rows[-SIDE - 1 :]])
         return self._weigh_around(rows, place - SIDE, place + SIDE + 1)
 
     def take_out(self, row: int) -> tuple[int, ...]:
@@ -97,11 +102,33 @@ class Neighbours:
     def _alone(self, row: int) -> None:
         self.near[row] = row
         self.give[row] = 0
+        self.previous[row] = -1
         self._add_spread(row, float(self.terms[row]))
 
     def _add_spread(self, row: int, spread: float) -> None:
         self.spread_total += spread - float(self.spread[row])
         self.spread[row] = spread
+
+    def _join_last(self, window: list[int]) -> tuple[int, ...]:
+        """Weigh the last row of a session against those before it: what an append costs."""
+        row = window[-1]
+        length = float(self.length[row])
+        spread = float(self.terms[row])
+        self.near[row] = row
+        self.give[row] = 0
+        self.previous[row] = window[-2] if len(window) > 1 else -1
+        between = length / 2
+        for steps, other in enumerate(reversed(window[:-1]), start=1):
+            other_length = float(self.length[other])
+            decay = math.exp(-(between + other_length / 2) / DISTANCE_TOKENS)
+            between += other_length
+            gain, gift = share(decay, other_length), share(decay, length)
+            spread += gain * float(self.terms[other])
+            self._add_spread(other, float(self.spread[other]) + gift * float(self.terms[row]))
+            self.near[row, SIDE - steps], self.give[row, SIDE - steps] = other, gift
+            self.near[other, SIDE - 1 + steps], self.give[other, SIDE - 1 + steps] = row, gain
+        self._add_spread(row, spread)
+        return tuple(window)
 
     def _weigh_around(self, rows: list[tuple[int, int]], first: int, last: int) -> tuple[int, ...]:
         first, last = max(0, first), min(len(rows), last)
@@ -135,20 +162,17 @@ class Neighbours:
             if not 0 <= other < len(window):
                 continue
             decay = math.exp(-abs(middles[other] - middles[at]) / DISTANCE_TOKENS)
-            gain = decay / (1 + lengths[other] / LONG_TOKENS)
-            gift = decay / (1 + lengths[at] / LONG_TOKENS)
-            if gain >= WEIGHT_MIN:
-                spread += gain * terms[other]
-            if gift >= WEIGHT_MIN:
-                near[filled], give[filled] = window[other], gift
+            spread += share(decay, lengths[other]) * terms[other]
+            near[filled], give[filled] = window[other], share(decay, lengths[at])
         self.near[row] = near
         self.give[row] = give
+        self.previous[row] = window[at - 1] if at else -1
         self._add_spread(row, spread)
 
-    def spread_counts(
+    def counts(
         self, postings: Postings, term_count: int, place: NDArray[np.int64], width: int
-    ) -> NDArray[np.float32]:
-        """How often each term stands in each candidate, its neighbours' share included.
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """How often each term stands in each candidate: by itself, and with its neighbours' share.
 
         Args:
             postings: Places of the terms in all rows that matter.
@@ -157,16 +181,22 @@ class Neighbours:
             width: Number of candidates.
 
         Returns:
-            (term_count, width) float32.
+            Two arrays (term_count, width) float32.
         """
+        size = term_count * width
         first = postings.terms * width
         own = place[postings.rows]
-        flat = [(first + own)[own >= 0]]
-        counts = [postings.counts[own >= 0]]
+        here = own >= 0
+        alone = np.bincount((first + own)[here], postings.counts[here], minlength=size)
         near = place[self.near[postings.rows]]
         gifts = self.give[postings.rows] * postings.counts[:, None]
         wanted = (near >= 0) & (gifts > 0)
-        flat.append((first[:, None] + near)[wanted])
-        counts.append(gifts[wanted])
-        found = np.bincount(np.concatenate(flat), np.concatenate(counts), minlength=term_count * width)
-        return found.reshape(term_count, width).astype(np.float32)
+        together = alone + np.bincount((first[:, None] + near)[wanted], gifts[wanted], minlength=size)
+        shape = (term_count, width)
+        return alone.reshape(shape).astype(np.float32), together.reshape(shape).astype(np.float32)
+
+
+def share(decay: float, length: float) -> float:
+    """How much of its words a turn of a length in tokens gives to one at a distance."""
+    given = decay / (1 + length / LONG_TOKENS)
+    return given if given >= WEIGHT_MIN else 0.0

@@ -13,7 +13,17 @@ from actormem.core.text import language, one_line
 from actormem.core.values import Item, JsonValue, Message
 from actormem.core.wire import content_text, with_content
 
-__all__ = ["GONE_VERSION", "Line", "changed_line", "enclosed", "head_text", "hit_line", "merged_wire", "said_by_user", "wire_of"]
+__all__ = [
+    "GONE_VERSION",
+    "Line",
+    "changed_line",
+    "enclosed",
+    "head_text",
+    "hit_line",
+    "merged_wire",
+    "said_by_user",
+    "wire_of",
+]
 
 GONE_VERSION = -1  # stands for an item whose end has been told
 HIT_CHARACTERS = 400  # of one memory in a note: a long episode must not take the whole share

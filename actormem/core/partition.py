@@ -102,7 +102,7 @@ class Partition:
             return
         item = self._items.pop(row)
         self._unlink(row, item)
-        self._index.remove(row, self._words.terms(index_text(item)))
+        self._index.remove(row)
         self._mark_windows(self._neighbours.take_out(row))
         self._vectors.clear(row)
         self._windows.clear(row)
@@ -147,7 +147,7 @@ class Partition:
         if row is None or not self._in_session(self._items[row]):
             return ""
         item = self._items[row]
-        own = index_text(item)[:WINDOW_OWN_CHARS]
+        own = item.text[:WINDOW_OWN_CHARS]
         before, after = self._neighbours.around(row, WINDOW_SIDE)
         total = token_count(own)
         if total >= WINDOW_ALONE_TOKENS or not (before or after):
@@ -158,11 +158,11 @@ class Partition:
                 break
             if side < len(before):
                 other = self._items[before[-1 - side]]
-                lines.insert(0, f"{other.speaker}: {other.text[-WINDOW_SIDE_CHARS:]}")
+                lines.insert(0, other.text[-WINDOW_SIDE_CHARS:])
                 total += token_count(lines[0])
             if side < len(after):
                 other = self._items[after[side]]
-                lines.append(f"{other.speaker}: {other.text[:WINDOW_SIDE_CHARS]}")
+                lines.append(other.text[:WINDOW_SIDE_CHARS])
                 total += token_count(lines[-1])
         return "\n".join(lines)
 
@@ -184,6 +184,10 @@ class Partition:
             self._table.has_window[row] = bool(vector.any())
             if text == self.window_text(id):
                 self._stale_windows.pop(id, None)
+
+    def query_texts(self, text: str) -> tuple[str, ...]:
+        """The texts to embed for a query to this partition, whose speakers it may name; see `query_texts`."""
+        return query_texts(text, self._speakers)
 
     def search(self, query: Query, nearest: Nearest | None = None) -> tuple[Hit, ...]:
         """The items that answer a query.

@@ -45,12 +45,18 @@ class Pattern(msgspec.Struct, frozen=True):
 def _of(
     kind: str, source: str, letters: str = "", *, rank: int, words: tuple[str, ...] = (), case: bool = False
 ) -> Pattern:
-    return Pattern(kind, re.compile(source, 0 if case else re.IGNORECASE), rank, frozenset(letters), words)
+    return Pattern(
+        kind,
+        re.compile(source, re.ASCII if case else re.ASCII | re.IGNORECASE),
+        rank,
+        frozenset(letters),
+        words,
+    )
 
 
 _ARABIC = "0123456789"
 _HAN = "[一-龥]"
-_NUMBER_START = r"(?<![\d.,])(?<![A-Za-z_])"
+_NUMBER_START = r"(?<![\d.,第A-Za-z_])"
 
 # --- money ----------------------------------------------------------------------------------------
 _CURRENCY_CODE = r"(?:CNY|RMB|USD|EUR|GBP|JPY|HKD|AUD|CAD)"
@@ -93,12 +99,12 @@ _TIME_HAN = (
     r"|(?<![\d.第])\d{1,2}点(?![\d建意要原问])"
 )
 _SPAN_HAN = (
-    r"(?:个?(?:工作日|星期|礼拜|小时|钟头|季度)|个月|周(?![一二三四五六日天])|天|年(?![级前初末底代])|分钟|秒钟?"
+    r"(?:个?(?:工作日|星期|礼拜|小时|钟头|季度)|个月|周(?![一二三四五六日天])|天|年(?![级前初末底代])|分钟|毫秒|秒钟?"
     r"|晚(?![上点]))"
 )
 _DURATION = (
     rf"{_NUMBER_START}(?:\d{{1,4}}(?:\.\d{{1,2}})?\s?(?:-|–|to|~)\s?)?\d{{1,4}}(?:\.\d{{1,2}})?[\s-]?"
-    r"(?:business\s|working\s|calendar\s)?(?:days?|hours?|hrs?|weeks?|months?|years?|minutes?|mins?|seconds?|secs?|nights?)(?![A-Za-z])"
+    r"(?:business\s|working\s|calendar\s)?(?:days?|hours?|hrs?|weeks?|months?|years?|minutes?|mins?|seconds?|secs?|ms|nights?)(?![A-Za-z])"
     rf"|(?<![\d.第年])(?:\d{{1,3}}(?:\.\d{{1,2}})?\s?[-~到至]\s?)?\d{{1,3}}(?:\.\d{{1,2}})?\s?{_SPAN_HAN}"
 )
 _DURATION_HAN = (
@@ -156,9 +162,15 @@ _ADDRESS_EN = (
     rf"|,\s(?!Thanks|Please|And|But|My|The|Then|Also){_CITY}(?=[.,;\n]|$))?(?:,\s(?:USA|US|UK|Canada|United\sStates))?"
 )
 
+_IP = r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![\w.]\w)"
+_PLATE = (
+    r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z][·\s]?(?=[A-Z]{0,5}\d)[A-Z0-9]{5,6}"
+    r"(?![A-Za-z0-9])"
+)
+
 # --- names, files, ids ----------------------------------------------------------------------------
 _FILE = (
-    r"(?<![\w./-])(?:[\w.~-]{1,60}/){0,8}+(?:[\w-]{1,60}\.){1,4}(?:pdf|docx?|xlsx?|pptx?|csv|tsv|txt|md|json|ya?ml|toml|ini|cfg|xml"
+    r"(?<![\w./一-龥-])(?:[\w.~一-龥-]{1,60}/){0,8}+(?:[\w一-龥-]{1,60}\.){1,4}(?:pdf|docx?|xlsx?|pptx?|csv|tsv|txt|md|json|ya?ml|toml|ini|cfg|xml"
     r"|html?|css|jsx?|tsx?|py|ipynb|java|go|rs|cc?|cpp|hpp?|rb|php|sh|sql|log|zip|tar|gz|7z|rar|png|jpe?g|gif|svg|webp"
     r"|bmp|mp3|mp4|wav|mov|avi|mkv|psd|sketch|fig|key|pages|parquet|db|sqlite|bin|exe|dmg|apk|whl|jar|lock|env)(?![\w/])"
 )
@@ -174,7 +186,7 @@ _QUANTITY = (
     r"|[kmg]hz|kwh?|mah|px|pcs|pieces?|items?|people|persons?|passengers?|adults?|children|kids|guests?|bags?|tickets?|rooms?|seats?"
     r"|copies|boxes|bottles?|units|sets|pairs?|stops?|sq\.?\sft|square\s(?:feet|meters)|stars?|points|℃|°\s?[CF])(?![A-Za-z])"
     rf"|{_NUMBER_START}{DIGITS}(?:(?-i:[gLWV])|\")(?![\w])"
-    rf"|{_NUMBER_START}{DIGITS}\s?(?:万\s?)?(?:英寸|寸|平方米|平米|平|公里|千米|毫米|厘米|米|公斤|千克|毫克|克|斤|吨|毫升|升|件|个(?!工作日|小时|星期|礼拜|月|季度|钟头)|台"
+    rf"|{_NUMBER_START}{DIGITS}\s?(?:万\s?)?(?:英寸|寸|平方米|平米|平|公里|千米|毫米|厘米|米|公斤|千克|毫克|克|斤|吨|毫升|升|件|个人?(?!工作日|小时|星期|礼拜|月|季度|钟头)|台"
     r"|本|张|瓶|箱|盒|袋|双|套|份|人(?!民)|位|只|条|杯|辆|间|次|名|粒|颗|片|码|度|瓦|包|斤|积分|分(?![钟之])|字|页|章|行|票)"
 )
 _QUANTITY_HAN = (
@@ -200,7 +212,7 @@ _TOKEN = (
 )
 _BARE = (
     r"(?<![\w.,/$¥￥€£-])"
-    rf"(?P<value>\d{{1,20}}(?:-\d{{1,12}}){{0,4}}|{DIGITS}(?:\s?k)?)(?![\w%％/°℃]|-\w|[.,]\d)"
+    rf"(?P<value>\d{{1,20}}(?:-\d{{1,12}}){{0,4}}|{DIGITS}(?:\s?k)?)(?![\w%％/°℃号月日年点时天周]|-\w|[.,]\d)"
 )
 _BARE_HAN = (
     rf"(?<![一二两三四五六七八九十百千万第几])(?P<value>{HAN_NUMBER})"
@@ -238,6 +250,7 @@ PATTERNS: Final = (
     _of("name", _NAME_ZH, "我是人名客", rank=13, case=True),
     _of("name", _NAME_EN, rank=13, words=_NAMED, case=True),
     _of("token", _TOKEN, _ARABIC, rank=14),
+    _of("plate", _PLATE, _ARABIC, rank=14, case=True),
     _of("number", _BARE_HAN, "百千万十", rank=15),
 )
 #: Matched only where a run of digits begins.
@@ -249,6 +262,7 @@ AT_DIGITS: Final = (
     _of("amount", _AMOUNT_AFTER, rank=7),
     _of("address", _ADDRESS_EN, " ", rank=8, case=True),
     _of("duration", _DURATION, rank=9),
+    _of("id", _IP, ".", rank=10),
     _of("version", _VERSION, ".", rank=10),
     _of("quantity", _QUANTITY, rank=12),
     _of("number", _BARE, rank=15),

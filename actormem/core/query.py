@@ -1,12 +1,14 @@
 """What is asked of a partition, and the texts that are embedded for it."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.cues import first_person, named_speaker
 from actormem.core.named_dates import DAY_MS, day_number
 from actormem.core.values import Item
 from actormem.core.words import token_count
@@ -25,8 +27,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         text: The words.
         now_ms: The time of asking, UTC milliseconds.
-        vector: (d,) or (s, d) float32 unit rows, embeddings of `query_texts(text)` in that order; None or
-            zeros where there are none, and the other arms decide.
+        vector: (d,) or (s, d) float32 unit rows, embeddings of `Partition.query_texts(text)` in that order;
+            None or zeros where there are none, and the other arms decide.
         limit: Hits wanted, at least 1.
         kinds: Only items of these kinds; None for all.
         attributes: Attributes the query names, as entity capture found them (`address`, `budget`).
@@ -60,15 +62,19 @@ def index_text(item: Item) -> str:
 
 
 def view_text(item: Item) -> str:
-    """The text of an item to embed as its vector."""
-    return index_text(item)[:VIEW_CHARS_MAX] if item.kind == "episode" else item.text[:VIEW_CHARS_MAX]
+    """The text of an item to embed as its vector: its words alone, since names and dates blur the meaning."""
+    return item.text[:VIEW_CHARS_MAX]
 
 
-def query_texts(text: str) -> tuple[str, ...]:
+def query_texts(text: str, speakers: Iterable[str] = ()) -> tuple[str, ...]:
     """The texts to embed for a query: the whole of it, and its segments where it has more than one.
 
-    A pasted dialogue or a long message means several things; its last segment most of all.
+    A pasted dialogue or a long message means several things; its last segment most of all. Where one of the
+    speakers is named, the texts are in that speaker's first person.
     """
+    named = named_speaker(text, speakers)
+    if named:
+        text = first_person(text, named)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     segments = lines if len(lines) >= 2 else sentence_groups(text)
     return (text, *segments[-SEGMENTS_MAX:]) if len(segments) >= 2 else (text,)

@@ -1,17 +1,17 @@
 """One live truth: what a new fact does to the items that speak of the same thing.
 
 Every distinct value is one item, which carries the newest time it was stated at and how often it was seen.
-Items that compete are ordered by event time, then sequence, then id; each is superseded by the first later one that
-ends it, and one that nothing ends is live. The outcome depends on what was said and when, never on the order of
-arrival: a late one takes its place in the middle of the chain.
+Items that compete are ordered by event time, then sequence, then id; each is superseded by the first later
+one that ends it, and one that nothing ends is live. The outcome depends on what was said and when, never on
+the order of arrival: a late one takes its place in the middle of the chain.
 
 What ends what:
 
     a `one` attribute       any later value ends the earlier one
     a `many` attribute      nothing but a reversal: its closing (`no longer …`), or its opposite (likes, dislikes)
 
-A closing is kept as an item that is superseded from the start and has confidence 0, so that it still ends a value
-that arrives late; it never ends a value stated after it, is never live, and never merges with a value.
+A closing is kept as an item that is superseded from the start and has confidence 0, so that it still ends a
+value that arrives late; it never ends a value stated after it, is never live, and never merges with a value.
 """
 
 from collections.abc import Sequence
@@ -39,9 +39,10 @@ class Change(msgspec.Struct, frozen=True):
 
     Attributes:
         item: The item after the change.
-        reason: `added`: new and live. `restated`: merged with a statement of the same. `superseded`: a newer value
-            stands before it (a late arrival is stored so), or its place in the chain moved. `closed`: a reversal
-            ended it, or it is that reversal. `ignored`: stated before by the same message; nothing to store.
+        reason: `added`: new and live. `restated`: merged with a statement of the same. `superseded`: a newer
+            value stands before it (a late arrival is stored so), or its place in the chain moved. `closed`: a
+            reversal ended it, or it is that reversal. `ignored`: stated before by the same message; nothing
+            to store.
     """
 
     item: Item
@@ -55,7 +56,7 @@ def rivals(attribute: str) -> tuple[str, ...]:
 
 
 def same_fact(a: Item, b: Item) -> bool:
-    """Whether both state the same: same subject, attribute and value; differing numbers, ids or dates veto it."""
+    """Whether both state the same: subject, attribute, value. Differing numbers, ids or dates veto it."""
     return (
         a.subject.casefold() == b.subject.casefold()
         and a.attribute == b.attribute
@@ -74,8 +75,8 @@ def reconcile(new: Item, existing: Sequence[Item], *, negated: bool = False) -> 
 
     Args:
         new: The fact, with its id, sequence and event time.
-        existing: The owner's items of the subject, live and superseded: at least those whose attribute is one of
-            `rivals(new.attribute)`. Items of other owners or subjects are passed over.
+        existing: The owner's items of the subject, live and superseded: at least those whose attribute is one
+            of `rivals(new.attribute)`. Items of other owners or subjects are passed over.
         negated: Whether it takes its value back. An empty value takes back whatever a `one` attribute has.
 
     Returns:
@@ -107,7 +108,13 @@ def reconcile(new: Item, existing: Sequence[Item], *, negated: bool = False) -> 
 def said(item: Item) -> str:
     """What is compared: the value, or the text of what has none; a plan's text tells its date."""
     value = loose(item.value) if item.value else ""
-    return value if value and item.kind != "event" else f"{value}\n{loose(item.text)}" if not closes(item) else value
+    return (
+        value
+        if value and item.kind != "event"
+        else f"{value}\n{loose(item.text)}"
+        if not closes(item)
+        else value
+    )
 
 
 def closes(item: Item) -> bool:

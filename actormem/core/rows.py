@@ -30,6 +30,7 @@ class RowTable:
         self.capacity = 0
         self.limit = 0
         self._free: list[int] = []
+        self._assistant_turns: dict[int, int] = {}
         self.held = np.zeros(0, np.bool_)
         self.live = np.zeros(0, np.bool_)
         self.superseded = np.zeros(0, np.bool_)
@@ -59,7 +60,9 @@ class RowTable:
 
     def free_row(self, row: int) -> None:
         """Give a row back."""
+        self._count_assistant(row, -1)
         self.types_total -= self.types[row]
+        self.assistant[row] = False
         self.held[row] = self.live[row] = self.superseded[row] = False
         self.has_vector[row] = self.has_window[row] = False
         self.types[row] = False
@@ -70,6 +73,7 @@ class RowTable:
         types = answer_types(item.text)
         self.types_total += np.array(types, np.int64) - self.types[row]
         self.types[row] = types
+        self._count_assistant(row, -1)
         self.held[row] = True
         self.live[row] = item.state == "live"
         self.superseded[row] = item.state == "superseded"
@@ -77,12 +81,26 @@ class RowTable:
         self.kind[row] = KINDS.index(item.kind)
         self.day[row] = day_number(item.event_ms, item.offset_minutes)
         self.session[row] = session
+        self._count_assistant(row, 1)
         self.speaker[row] = speaker
         self.event_ms[row] = item.event_ms
         self.sequence[row] = item.sequence
         self.expires_ms[row] = item.expires_ms
         self.question[row] = question_share(item.text) if item.kind == "episode" else 0.0
         self.importance[row] = item.importance
+
+    def assistant_sessions(self) -> NDArray[np.int64]:
+        """Numbers of the sessions in which an assistant speaks."""
+        return np.fromiter(self._assistant_turns, np.int64, len(self._assistant_turns))
+
+    def _count_assistant(self, row: int, change: int) -> None:
+        if self.assistant[row]:
+            session = int(self.session[row])
+            turns = self._assistant_turns.get(session, 0) + change
+            if turns:
+                self._assistant_turns[session] = turns
+            else:
+                del self._assistant_turns[session]
 
     def _grow(self, capacity: int) -> None:
         more = capacity - self.capacity

@@ -15,18 +15,25 @@ __all__ = ["Language", "Reader", "Rule", "age", "amount", "dated", "email", "one
 Reader: TypeAlias = Callable[[str], tuple[str, ...]]
 
 MONEY: Final = re.compile(
-    r"(?:(?:up to|at most|under|below|no more than|less than|max(?:imum)?(?: of)?|不超过|最多|低于|少于|上限)\s*)?"
-    r"(?:[$€£¥]|(?:USD|EUR|GBP|CNY|RMB|HK\$|US\$)\s?)?(?:\d[\d,.]{0,15}|[一二两三四五六七八九十百千万亿半]{1,10}(?=[元块万千百美欧英港日]|左右|以内|以下|$))"
+    r"(?:(?:up to|at most|under|below|no more than|less than|max(?:imum)?(?: of)?|不超过|最多|低于|少于|"
+    r"上限)\s*)?"
+    r"(?:[$€£¥]|(?:USD|EUR|GBP|CNY|RMB|HK\$|US\$)\s?)?(?:\d[\d,.]{0,15}|"
+    r"[一二两三四五六七八九十百千万亿半]{1,10}(?=[元块万千百美欧英港日]|左右|以内|以下|$))"
     r"(?:\s?(?:-|–|~|to|到|至)\s?[$€£¥]?\d[\d,.]{0,15})?(?:\s?(?:k|thousand|million|[百千万亿]+))?"
-    r"(?:\s?(?:dollars?|bucks|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny|[元块]钱?|美元|美金|欧元|英镑|港币|日元|人民币))?"
-    r"(?:\s?(?:a|per|each|/)\s?(?:month|night|person|week|year|day)|每[月晚人周年天]|以内|以下|左右|上下)?",
+    r"(?:\s?(?:dollars?|bucks|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny|[元块]钱?|美元|美金|欧元|英镑|"
+    r"港币|日元|人民币))?"
+    r"(?:\s?(?:a|per|each|/)\s?(?:month|night|person|week|year|day)|每[月晚人周年天]|以内|以下|左右|"
+    r"上下)?",
     re.IGNORECASE,
 )
 PHONE: Final = re.compile(r"\+?\(?\d[\d ().-]{5,20}\d")
 EMAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,190}\.[A-Za-z]{2,24}", re.ASCII)
 DATE: Final = re.compile(
-    r"(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]{2,8}(?:,? \d{4})?|[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?"
-    r"|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|(?:农历|阴历)?(?:\d{2,4}年)?[\d一二三四五六七八九十正冬腊]{1,3}月(?:初?[\d一二三四五六七八九十廿]{1,3}[日号]?)?|(?:19|20)\d\d年?"
+    r"(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]{2,8}(?:,? \d{4})?|[A-Z][a-z]{2,8}\.? "
+    r"\d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?"
+    r"|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|(?:农历|"
+    r"阴历)?(?:\d{2,4}年)?[\d一二三四五六七八九十正冬腊]{1,3}月(?:初?[\d一二三四五六七八九十廿]{1,3}[日"
+    r"号]?)?|(?:19|20)\d\d年?",
 )
 AGE: Final = re.compile(r"\d{1,3}|[一二三四五六七八九十百两]{1,4}")
 

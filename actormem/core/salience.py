@@ -20,6 +20,7 @@ from actormem.core.summary_cues import (
     FILLER,
     NAMES,
     NEEDS,
+    PRAISES,
     REQUESTS,
     SETTLES,
     STRESSED,
@@ -158,6 +159,8 @@ def weight_of(sentence: str, role: str, section: Section | None, entities: Seque
         weight += 0.4
     if CHANGES.search(sentence):
         weight += 0.3
+    if PRAISES.search(sentence):
+        weight -= 0.5
     if role == "tool":
         return weight + (0.4 if ACTS.search(sentence.partition("(")[0]) else 0.0)
     length = len(sentence) + 1.5 * len(HAN.findall(sentence))

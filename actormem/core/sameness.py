@@ -1,4 +1,4 @@
-"""When two values are the same one said twice: compared without case, width, punctuation, articles and plurals.
+"""When two values are one said twice: compared without case, width, punctuation, articles and plurals.
 
 Numbers, ids and dates are part of the compared form, so that differing ones can never be the same.
 For comparing only: the form is never shown and never stored.

@@ -86,5 +86,3 @@ def _short_calls(wire: str, characters: int) -> str:
 
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
-
-

@@ -39,7 +39,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[EntryRow, ...]
     out: tuple[int, ...]
     open_calls: tuple[str, ...]
-    block: Block | None
+    blocks: tuple[Block, ...]
     head: str
     head_tokens: int
     notes: dict[int, Note]

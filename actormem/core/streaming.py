@@ -68,7 +68,11 @@ class ReplyDraft:
         fields: dict[str, object] = {"role": "assistant", "content": words or None}
         if calls:
             fields["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
                 for call in calls
             ]
         return fields

@@ -21,7 +21,7 @@ __all__ = ["checked_summary"]
 
 REPLY_FACTOR_MAX: Final = 2  # a reply longer than twice the room is no summary, and its cut would be chance
 OPENING_CHARS: Final = 200  # where a refusal or a request for the text stands
-LANGUAGE_LETTERS_MIN: Final = 40  # below it a text does not tell its language
+LANGUAGE_LETTERS_MIN: Final = 20  # below it a text does not tell its language; a Han character counts twice
 FOREIGN_SHARE_MAX: Final = 0.05  # Han characters among the letters of a text in English that quotes names
 OWN_SHARE_MIN: Final = 0.5  # and of a text in Chinese
 
@@ -141,7 +141,8 @@ def is_other_language(words: str, sources: Sequence[str]) -> bool:
 def han_share(text: str) -> float | None:
     """The share of Han characters among the letters; None where there are too few letters to tell."""
     letters = sum(map(str.isalpha, text))
-    return len(HAN.findall(text)) / letters if letters >= LANGUAGE_LETTERS_MIN else None
+    han = len(HAN.findall(text))
+    return han / letters if letters + han >= LANGUAGE_LETTERS_MIN else None
 
 
 def ranked(lines: Sequence[Line]) -> list[Line]:

@@ -18,6 +18,7 @@ __all__ = [
     "FILLER",
     "NAMES",
     "NEEDS",
+    "PRAISES",
     "REQUESTS",
     "SETTLES",
     "STRESSED",
@@ -113,6 +114,12 @@ CHANGES: Final = either(
 )
 ADDS: Final = either(r"另一个|另外|还有|也", r"\b(?:also|another|second|besides|as well|too)\b")
 NAMES: Final = either(r"我[叫姓是住在]|我的", r"\b(?:my name|i['’]?m|i am|i live|i work|my)\b")
+PRAISES: Final = either(
+    r"^(?:哇|真[棒好]|太[好棒]|好厉害|不错)",
+    r"^(?:wow|yay|aw+|cool|awesome|congrats|congratulations)\b",
+    r"^(?:that|this|it)(?:['’]s| is| was| sounds| looks) (?:so |really |very |pretty )?"
+    r"(?:cool|great|awesome|amazing|nice|lovely|wonderful|kind|sweet)\b",
+)
 
 YES_NO_END: Final = re.compile(r"[\s,.!，。！~～、]*[,.!，。！~～、\n][\s,.!，。！~～、]*")
 SETTLES: Final = re.compile(

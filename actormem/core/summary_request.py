@@ -38,7 +38,7 @@ Open questions:
 - what still has no answer, and who owes it
 
 Rules:
-- Keep every id, number, amount, date, phone, e-mail, link and name exactly as it stands. Do not round, \
+- Keep every id, number, amount, date, phone, e-mail, link and name exactly as it stands. Do not shorten, \
 convert, translate or add any. A date that is said relatively may be written out from the message's time.
 - State only what the data says. Keep "does not want" as "does not want". Leave out greetings and thanks.
 - Keep of the earlier summary what still holds. Where newer words say otherwise, write only the newer value. \

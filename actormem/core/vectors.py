@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 __all__ = ["VectorRows"]
 
 BLOCK_ROWS: Final = 1_024
+SCAN_BELOW: Final = 4  # a scan of four rows costs about as much as gathering one
 
 
 class VectorRows:
@@ -45,24 +46,23 @@ class VectorRows:
             taken[here] = self._blocks[block][places[here] % BLOCK_ROWS]
         return taken
 
-    def cosines(self, queries: NDArray[np.float32], row_limit: int) -> NDArray[np.float32]:
-        """Cosines of every row below `row_limit` to each query: (queries, row_limit)."""
-        found = np.empty((len(queries), row_limit), np.float32)
+    def cosines(self, query: NDArray[np.float32], row_limit: int) -> NDArray[np.float32]:
+        """Cosines of every row below `row_limit` to a query: (row_limit,)."""
+        found = np.empty(row_limit, np.float32)
         for block, vectors in enumerate(self._blocks):
             first = block * BLOCK_ROWS
             last = min(first + BLOCK_ROWS, row_limit)
             if first >= last:
                 break
-            found[:, first:last] = cosines_of(queries, vectors[: last - first])
+            np.einsum("ij,j->i", vectors[: last - first], query, out=found[first:last])
         return found
 
     def cosines_at(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Cosines of some rows to each query: (queries, len(rows))."""
-        return cosines_of(queries, self.take(rows))
-
-
-def cosines_of(queries: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    found = np.empty((len(queries), len(vectors)), np.float32)
-    for place, query in enumerate(queries):
-        np.einsum("ij,j->i", vectors, query, out=found[place])
-    return found
+        if not len(rows):
+            return np.empty((len(queries), 0), np.float32)
+        limit = int(rows.max()) + 1
+        if SCAN_BELOW * len(rows) > limit:
+            return np.stack([self.cosines(query, limit)[rows] for query in queries])
+        vectors = self.take(rows)
+        return np.stack([np.einsum("ij,j->i", vectors, query) for query in queries])

@@ -16,7 +16,15 @@ from actormem.core.text import clean
 from actormem.core.values import JsonValue, Message, ToolCall
 from actormem.errors import UsageError
 
-__all__ = ["content_text", "from_wire", "message_tokens", "parse_message", "tools_tokens", "tools_wire", "with_content"]
+__all__ = [
+    "content_text",
+    "from_wire",
+    "message_tokens",
+    "parse_message",
+    "tools_tokens",
+    "tools_wire",
+    "with_content",
+]
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 OUR_KEYS = ("id", "time")  # read by us, never part of the wire
@@ -158,7 +166,9 @@ def _message(fields: Mapping[str, JsonValue], wire: str, id: str, time_ms: int, 
         raise UsageError(f"a message's role must be one of {', '.join(ROLES)}")
     content = fields.get("content")
     if content is not None and not isinstance(content, (str, list)):
-        raise UsageError(f"a message's content must be text, a list of parts or null, not {type(content).__name__}")
+        raise UsageError(
+            f"a message's content must be text, a list of parts or null, not {type(content).__name__}"
+        )
     if isinstance(content, list) and not all(isinstance(part, (dict, str)) for part in content):
         raise UsageError("a part of a message's content must be a mapping")
     name, call_id = fields.get("name"), fields.get("tool_call_id")

@@ -16,7 +16,17 @@ from actormem.core.values import Entity, Message
 from actormem.core.wire import from_wire
 from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
-__all__ = ["Block", "Entry", "Note", "Settings", "Working", "evolve", "groups"]
+__all__ = [
+    "Block",
+    "Entry",
+    "MessageEntities",
+    "Note",
+    "Settings",
+    "Working",
+    "evolve",
+    "groups",
+    "message_entities",
+]
 
 DEFAULT_BUDGET = Budget(context=DEFAULT_CONTEXT_TOKENS)
 
@@ -64,13 +74,26 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """The summary that stands for every message from `first` to `last`."""
+    """What stands for the messages from `first` to `last`: a summary, and their exact values.
+
+    `wire` is its message (empty where its words are gone), `units` the quarters of the shares it takes.
+    """
 
     first: int
     last: int
-    text: str
+    summary: str
+    wire: str
+    tokens: int
+    values_tokens: int
     method: str
-    compactions: int
+    units: int
+
+
+class MessageEntities(msgspec.Struct, frozen=True):
+    """The exact values in a message: in its words or its tool result, and in the arguments of its calls."""
+
+    said: tuple[Entity, ...] = ()
+    called: tuple[Entity, ...] = ()
 
 
 class Working(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +107,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
         notes: By sequence of the user message they belong to; they end with the epoch.
         noted: Sequence of the last user message whose note is decided.
         shown: Memory items this epoch shows: id to version.
-        head: Wire message that stands for what is not verbatim, or an empty string.
+        head: Wire message with exact values of messages out of view, or an empty string.
         turn_id: Of the open turn, or an empty string.
         outcomes: Outcome of the turns that still have messages in `entries`, by turn id.
         history_tokens: Of every message there ever was, as counted when it came in.
@@ -95,7 +118,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
     out: frozenset[int] = frozenset()
     open_calls: tuple[str, ...] = ()
-    block: Block | None = None
+    blocks: tuple[Block, ...] = ()
     head: str = ""
     head_tokens: int = 0
     notes: dict[int, Note] = {}
@@ -113,12 +136,22 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def view(self) -> tuple[Entry, ...]:
         """The entries that contexts show, oldest first."""
-        return tuple(entry for entry in self.entries if entry.sequence not in self.out) if self.out else self.entries
+        return (
+            tuple(entry for entry in self.entries if entry.sequence not in self.out)
+            if self.out
+            else self.entries
+        )
 
     @property
     def fixed_tokens(self) -> int:
         """What stands before the first verbatim message."""
-        return PRIMING_TOKENS + self.settings.system_tokens + self.settings.tools_tokens + self.head_tokens
+        asked = self.settings.system_tokens + self.settings.tools_tokens
+        return PRIMING_TOKENS + asked + self.block_tokens + self.head_tokens
+
+    @property
+    def block_tokens(self) -> int:
+        """What the summary blocks take."""
+        return sum(block.tokens for block in self.blocks)
 
     @property
     def tokens(self) -> int:
@@ -148,9 +181,7 @@ def groups(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
     return [tuple(group) for group in found]
 
 
-def evolve(
-    state: Working, event: ev.SessionEvent, *, entities: tuple[Entity, ...] | None = None
-) -> Working:
+def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities | None = None) -> Working:
     """The state after the event. It never fails for an event of ours, whatever words were erased since.
 
     `entities` is what `message_entities` gives for the message added, where the caller has it already.
@@ -174,6 +205,8 @@ def evolve(
             return _cut(state, event)
         case ev.BlockMade():
             return _block_made(state, event)
+        case ev.BlocksDropped():
+            return change(state, blocks=())
         case ev.EpochStarted():
             return change(
                 state,
@@ -214,9 +247,7 @@ def _recounted(state: Working, tokens: dict[int, int]) -> Working:
     return msgspec.structs.replace(state, entries=entries)
 
 
-def _message_added(
-    state: Working, event: ev.MessageAdded, found: tuple[Entity, ...] | None
-) -> Working:
+def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntities | None) -> Working:
     change = msgspec.structs.replace
     state = change(
         state, message_count=state.message_count + 1, history_tokens=state.history_tokens + event.tokens
@@ -225,7 +256,11 @@ def _message_added(
         return state
     message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=event.offset_minutes)
     found = message_entities(message) if found is None else found
-    entities = state.entities.seen(found, sequence=state.sequence, role=message.role) if found else state.entities
+    entities = state.entities
+    if found.said:
+        entities = entities.seen(found.said, sequence=state.sequence, role=message.role, text=message.text)
+    if found.called:
+        entities = entities.seen(found.called, sequence=state.sequence, role="call")
     if event.late:
         return change(state, entities=entities)
     of_group = message.role == "tool" and bool(state.entries)
@@ -244,13 +279,13 @@ def _message_added(
     return change(state, entities=entities, entries=(*state.entries, entry), open_calls=open_calls)
 
 
-def message_entities(message: Message) -> tuple[Entity, ...]:
-    """The exact values in a message: in its words, its tool arguments or its tool result."""
+def message_entities(message: Message) -> MessageEntities:
+    """The exact values in a message."""
     if message.role == "tool":
-        return find_tool_entities(message.text)
+        return MessageEntities(find_tool_entities(message.text), ())
     said = find_entities(message.text, time_ms=message.time_ms, offset_minutes=message.offset_minutes)
     called = tuple(entity for call in message.tool_calls for entity in find_tool_entities(call.arguments))
-    return said + called
+    return MessageEntities(said, called)
 
 
 def _without(calls: tuple[str, ...], id: str) -> tuple[str, ...]:
@@ -266,7 +301,9 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     if not event.text:
         return state
     note = msgspec.json.decode(event.text, type=dict[str, str])
-    written = Note(merged=note["merged"], apart=note["apart"], tokens=event.tokens, apart_tokens=event.apart_tokens)
+    written = Note(
+        merged=note["merged"], apart=note["apart"], tokens=event.tokens, apart_tokens=event.apart_tokens
+    )
     return change(
         state,
         notes={**state.notes, event.message_sequence: written},
@@ -291,18 +328,24 @@ def _cut(state: Working, event: ev.Cut) -> Working:
 
 def _block_made(state: Working, event: ev.BlockMade) -> Working:
     entries = tuple(entry for entry in state.entries if entry.sequence > event.last)
+    words = (
+        msgspec.json.decode(event.text, type=dict[str, str]) if event.text else {"summary": "", "wire": ""}
+    )
     block = Block(
         first=event.first,
         last=event.last,
-        text=event.text or "",
+        summary=words["summary"],
+        wire=words["wire"],
+        tokens=event.tokens if words["wire"] else 0,
+        values_tokens=event.values_tokens,
         method=event.method,
-        compactions=event.compactions,
+        units=event.units,
     )
     return msgspec.structs.replace(
         state,
         entries=entries,
         out=frozenset(sequence for sequence in state.out if sequence > event.last),
-        block=block,
+        blocks=(block,) if event.merges else (*state.blocks, block),
         outcomes={},
         compaction_count=state.compaction_count + 1,
     )

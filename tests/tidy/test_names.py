@@ -83,7 +83,9 @@ def test_everything_offered_has_a_docstring(path: Path) -> None:
         (
             ast.literal_eval(one.value)
             for one in source.tree(path).body
-            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and one.targets[0].id == "__all__"
+            if isinstance(one, ast.Assign)
+            and isinstance(one.targets[0], ast.Name)
+            and one.targets[0].id == "__all__"
         ),
         [],
     )
@@ -91,7 +93,9 @@ def test_everything_offered_has_a_docstring(path: Path) -> None:
         if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and one.name in offered:
             assert ast.get_docstring(one), f"{one.name} has no docstring"
             for inner in one.body if isinstance(one, ast.ClassDef) else ():
-                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and not inner.name.startswith("_"):
+                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and not inner.name.startswith(
+                    "_"
+                ):
                     shown = ast.get_docstring(inner) or _is_port_or_name(one, inner)
                     assert shown, f"{one.name}.{inner.name} has no docstring"
 
@@ -100,11 +104,17 @@ def _is_port_or_name(owner: ast.ClassDef, method: ast.FunctionDef | ast.AsyncFun
     """Ports number their promises in the class; what implements one is described there."""
     from actormem import ports
 
-    promised = {name for port in ("Tokenizer", "Embedder", "LLM", "VectorIndex", "Cache", "Record") for name in dir(getattr(ports, port))}
+    promised = {
+        name
+        for port in ("Tokenizer", "Embedder", "LLM", "VectorIndex", "Cache", "Record")
+        for name in dir(getattr(ports, port))
+    }
     protocol = any(isinstance(base, ast.Name) and base.id == "Protocol" for base in owner.bases)
     return protocol or method.name in promised
 
 
 def test_no_todo_is_left() -> None:
     for path in source.files():
-        assert not re.search(r"\b(TODO|FIXME|XXX|HACK)\b", path.read_text(encoding="utf-8")), source.name(path)
+        assert not re.search(r"\b(TODO|FIXME|XXX|HACK)\b", path.read_text(encoding="utf-8")), source.name(
+            path
+        )

@@ -8,7 +8,7 @@ import pytest
 
 from actormem.adapters import hnsw, indexes
 from actormem.adapters.flat import FlatIndex
-from actormem.adapters.hnsw import SEGMENT_NODES_MIN, HnswIndex, build_hnsw
+from actormem.adapters.hnsw import SEGMENT_POINTS_MIN, HnswIndex, build_hnsw
 from actormem.adapters.indexes import build_index, make_index
 from actormem.adapters.rows import best, unit_rows
 from actormem.errors import UsageError
@@ -48,7 +48,7 @@ def test_an_error_of_the_library_is_answered_by_a_scan() -> None:
     assert found[1] == pytest.approx(expected[1])
 
 
-def test_dead_nodes_in_an_answer_are_answered_by_a_scan() -> None:
+def test_dead_points_in_an_answer_are_answered_by_a_scan() -> None:
     index, rows = build_hnsw(np.arange(100), vectors_of(100)), vectors_of(100)
     index.remove(np.arange(10))
     answer = (np.arange(3, dtype=np.uint64)[None, :], np.zeros((1, 3), np.float32))
@@ -75,7 +75,7 @@ def test_an_index_grows_by_further_graphs_and_never_resizes_one() -> None:
     assert len(sizes) <= 6
 
 
-def test_equal_vectors_share_a_node() -> None:
+def test_equal_vectors_share_a_point() -> None:
     index, row = HnswIndex(8), vectors_of(1)
     index.add(np.arange(500), np.repeat(row, 500, axis=0))
     assert index._segments[0].live_count == 1
@@ -86,7 +86,7 @@ def test_equal_vectors_share_a_node() -> None:
 
 
 def test_an_index_asks_to_be_rebuilt_once_many_rows_are_gone() -> None:
-    count = SEGMENT_NODES_MIN
+    count = SEGMENT_POINTS_MIN
     index = build_hnsw(np.arange(count), vectors_of(count, 4))
     index.remove(np.arange(count // 4))
     assert not index.wants_rebuild

@@ -16,7 +16,7 @@ from actormem.adapters import tiktoken as tiktoken_adapter
 from actormem.adapters import toktok as toktok_adapter
 from actormem.adapters import vocabularies
 from actormem.adapters.bytes import BytesTokenizer
-from actormem.adapters.prefixes import fitting_prefix, opening_chars, repaired
+from actormem.adapters.prefixes import fitting_prefix, opening_chars, repaired, shrunk_prefix
 from actormem.adapters.scaled import ScaledTokenizer
 from actormem.adapters.tiktoken import TiktokenTokenizer, is_on_disk
 from actormem.adapters.toktok import ToktokTokenizer
@@ -233,6 +233,19 @@ def test_the_opening_grows_until_it_holds_what_may_stay() -> None:
     assert ToktokTokenizer().count(text[:end]) > 10
     assert end < 50_000
     assert opening_chars("short", 10, len) == 5
+
+
+def test_a_shorter_text_that_counts_more_is_cut_again() -> None:
+    def count(text: str) -> int:
+        return 3 if len(text) % 5 == 0 else len(text)
+
+    assert [len(shrunk_prefix("x" * 30, end, 3, count)) for end in (10, 9, 8, 7, 2)] == [10, 2, 5, 0, 2]
+
+
+def test_a_text_whose_beginning_counts_more_than_the_whole_is_kept_whole() -> None:
+    text = "x" * 300  # one long word, of which every beginning falls apart
+
+    assert fitting_prefix(text, 10, lambda part: 5 if len(part) == 300 else min(len(part), 20)) == text
 
 
 def test_a_cut_that_is_longer_than_any_character_still_ends() -> None:

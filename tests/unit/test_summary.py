@@ -418,6 +418,13 @@ def test_a_small_budget_still_says_something(tokens: int) -> None:
     assert summarized(TRIP, tokens=tokens).text
 
 
+def test_a_line_too_long_for_the_room_does_not_keep_shorter_ones_out() -> None:
+    long = "我必须记住这些重要编号 " + "、".join(f"KX-{number}0{number}7" for number in range(10, 20))
+    text = summarized((user(long), user("我需要靠窗的座位。")), tokens=40).text
+    assert "靠窗的座位" in text
+    assert "KX-" not in text
+
+
 def test_a_count_that_grows_when_lines_are_joined_is_still_kept() -> None:
     def by_square(text: str) -> int:
         return len(text) ** 2 // 100
@@ -511,6 +518,8 @@ def test_a_reply_that_drops_every_value_has_them_all_beside_it() -> None:
         "It comes on 2031-03-10.",
         "It comes on March 10, 2031.",
         "The commit is 9f3c2ab2.",
+        "The order is KX-48210-7.",
+        "The total is ¥284.50.",
         "Call 13800138000.",
         "Write to ada@x.test.",
         "A discount of 15% applies.",
@@ -558,8 +567,8 @@ def test_a_relative_date_may_be_written_out_from_the_time_of_its_message() -> No
 
 def test_values_of_the_earlier_summary_are_no_inventions() -> None:
     summary = checked_summary(
-        "Needs:\n- user: seat 14C and 37 chairs", sources=("user: and chairs",), previous="seat 14C, 37 chairs",
-        tokens=50, count=count,
+        "Needs:\n- user: seat 14C and 37 chairs", sources=("user: and chairs",),
+        previous="seat 14C, 37 chairs", tokens=50, count=count,
     )  # fmt: skip
     assert summary is not None
     assert summary.repaired_count == 0
@@ -617,9 +626,7 @@ def test_a_reply_much_longer_than_asked_for_is_refused_and_a_little_longer_is_cu
 
 
 def test_a_reply_in_another_language_is_refused() -> None:
-    sources = (
-        "用户：我叫欧阳澄，在澄海科技工作，我想了解一下你们的会员续费价格以及可以享受哪些优惠政策和服务内容。",
-    )
+    sources = ("用户：我叫欧阳澄，在澄海科技工作，我想了解会员续费价格以及可以享受哪些优惠政策和服务。",)
     assert (
         checked(
             "The user Ouyang Cheng works at Chenghai Technology and asks about the price of membership.",
@@ -627,11 +634,16 @@ def test_a_reply_in_another_language_is_refused() -> None:
         )
         is None
     )
+    assert (
+        checked("Needs:\n- Ouyang Cheng works at Chenghai Technology", ("我叫欧阳澄，在澄海科技工作",))
+        is None
+    )
     assert kept("需求：\n- 欧阳澄在澄海科技工作，想了解会员续费", sources).attached == ()
 
 
 def test_thoughts_fences_and_openings_are_taken_off() -> None:
-    reply = f"<think>7 = 99</think>\n```markdown\nHere is the summary:\n**Needs**:\n1. user: order {ORDER} is late\n```"
+    dressed = f"Here is the summary:\n**Needs**:\n1. user: order {ORDER} is late"
+    reply = f"<think>7 = 99</think>\n```markdown\n{dressed}\n```"
     assert kept(reply).text == f"Needs:\n- user: order {ORDER} is late"
 
 

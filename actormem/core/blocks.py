@@ -1,0 +1,164 @@
+"""Summary blocks: what stands for messages that are no longer verbatim.
+
+Blocks are appended, oldest first, so that a compaction leaves those before it as they are, byte for byte.
+When their shares are used up, all of them are merged into one that takes half; so their number is bounded,
+and most compactions rewrite nothing. A block shows the exact values of what it stands for, as far as no other
+block and no verbatim message shows them.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from actormem.core import events as ev
+from actormem.core.entities import EntityRow
+from actormem.core.notes import head_text, wire_of, words_of
+from actormem.core.shorten import Counter
+from actormem.core.wire import from_wire, message_tokens
+from actormem.core.working import Block, Entry, Working, groups
+from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
+
+__all__ = ["Plan", "base_tokens", "mark_tokens", "plan_compaction", "values_wire", "written_block"]
+
+UNITS = 4  # quarters of the shares: an appended block takes one, a merged one two
+MERGED_UNITS = 2
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A compaction to be made.
+
+    Attributes:
+        last: Sequence of the last message it stands for.
+        merges: Whether it takes the place of the blocks before it.
+        previous: Their summaries, where it does.
+        tokens: Ceiling of its summary.
+    """
+
+    last: int
+    merges: bool
+    previous: str
+    tokens: int
+
+
+def base_tokens(state: Working) -> int:
+    """What every context holds: format, system prompt, tools."""
+    return PRIMING_TOKENS + state.settings.system_tokens + state.settings.tools_tokens
+
+
+def mark_tokens(state: Working, share: float) -> int:
+    """Tokens of a context in which messages and what memory adds take this share of their room."""
+    base = base_tokens(state)
+    return base + int((state.settings.budget.context - base) * share)
+
+
+def plan_compaction(state: Working) -> Plan | None:
+    """The compaction that is due, or None: the context is below `compact_at`, or nothing may go."""
+    budget = state.settings.budget
+    if state.tokens < mark_tokens(state, budget.compact_at) and not state.out:
+        return None
+    merges = _full(state)
+    units = MERGED_UNITS if merges else 1
+    blocks = 0 if merges else sum(block.tokens for block in state.blocks)
+    blocks += (budget.summary_tokens + budget.entities_tokens) * units // UNITS
+    last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks)
+    if not last:
+        return None
+    return Plan(
+        last=last,
+        merges=merges,
+        previous="\n".join(block.summary for block in state.blocks) if merges else "",
+        tokens=budget.summary_tokens * units // UNITS,
+    )
+
+
+def written_block(
+    state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter
+) -> ev.BlockMade:
+    """The block that stands for the messages up to `last`, with the exact values that would be out of sight."""
+    budget = state.settings.budget
+    kept = () if merges else state.blocks
+    first = state.blocks[0].first if merges and state.blocks else state.entries[0].sequence
+    stay = [entry for entry in state.view if entry.sequence > last]
+    used = sum(block.values_tokens for block in kept)
+    values = _values(state, stay, kept, budget.entities_tokens - used, counter)
+    words = words_of(state.newest_user.message if state.newest_user else None)
+    wire = (
+        wire_of(head_text(summary, method, values, state.settings.nonce, words)) if summary or values else ""
+    )
+    return ev.BlockMade(
+        first=first,
+        last=last,
+        merges=merges,
+        method=method,
+        units=MERGED_UNITS if merges else 1,
+        tokens=_tokens(wire, counter),
+        values_tokens=counter.count("\n".join(values)),
+        text=msgspec.json.encode({"summary": summary, "wire": wire}).decode(),
+    )
+
+
+def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
+    """The message that shows exact values of messages out of view, and its tokens; nothing where all is seen."""
+    seen = [entry for entry in state.view if entry.tokens == entry.whole_tokens]
+    if len(seen) == len(state.entries):
+        return "", 0
+    nonce = state.settings.nonce
+    words = words_of(state.newest_user.message if state.newest_user else None)
+    frame = counter.count(head_text("", "", ["…"], nonce, words)) + MESSAGE_OVERHEAD_TOKENS
+    values = _values(
+        state, seen, state.blocks, min(state.settings.budget.entities_tokens, room - frame), counter
+    )
+    while values:
+        wire = wire_of(head_text("", "", values, nonce, words))
+        tokens = _tokens(wire, counter)
+        if tokens <= room:
+            return wire, tokens
+        values = values[:-1]
+    return "", 0
+
+
+def _full(state: Working) -> bool:
+    """Whether the blocks' shares are used up, so that the next compaction merges them."""
+    budget = state.settings.budget
+    values = sum(block.values_tokens for block in state.blocks)
+    return sum(block.units for block in state.blocks) >= UNITS or values * UNITS > budget.entities_tokens * (
+        UNITS - 1
+    )
+
+
+def _span(state: Working, goal: int) -> int:
+    """Sequence of the last message to summarise: the oldest groups, until what stays meets the goal, or 0.
+
+    What is out of view goes too. The newest user message, all that follows it and an open call stay; so do the
+    newest `keep_recent` messages, as long as they leave the compaction half of what it is made for.
+    """
+    budget = state.settings.budget
+    newest = state.newest_user
+    units = groups(state.entries)
+    slack = (mark_tokens(state, budget.compact_at) - mark_tokens(state, budget.compact_to)) // 2
+    tokens = count = 0
+    for place in range(len(units) - 1, -1, -1):
+        unit = units[place]
+        tokens, count = tokens + sum(entry.tokens for entry in unit), count + len(unit)
+        pinned = unit[-1].sequence >= newest.sequence if newest else place == len(units) - 1
+        fits = tokens <= goal or (count <= budget.keep_recent and tokens <= goal + slack)
+        if not pinned and (unit[0].sequence in state.out or not fits):
+            return unit[-1].sequence
+    return 0
+
+
+def _values(
+    state: Working, seen: Sequence[Entry], blocks: Sequence[Block], tokens: int, counter: Counter
+) -> tuple[str, ...]:
+    visible = {entry.sequence for entry in seen}
+
+    def hidden(row: EntityRow) -> bool:
+        if row.last_sequence in visible:
+            return False
+        return not any(row.entity.value in block.wire for block in blocks)
+
+    return state.entities.lines(hidden=hidden, tokens=tokens, count=counter.count) if tokens > 0 else ()
+
+
+def _tokens(wire: str, counter: Counter) -> int:
+    return message_tokens(from_wire(wire, id="", time_ms=0, offset_minutes=0), counter.count) if wire else 0
