@@ -12,9 +12,18 @@ from actormem.core.text import clean
 from actormem.core.values import Message, Owner
 from actormem.errors import UsageError
 from actormem.kernel import ActorSystem, Ref
-from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX
+from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 
-__all__ = ["FrontDoor", "Given", "item_text", "owner_of", "positive", "text_or_none", "zone_or_none"]
+__all__ = [
+    "FrontDoor",
+    "Given",
+    "item_text",
+    "owner_of",
+    "positive",
+    "query_text",
+    "text_or_none",
+    "zone_or_none",
+]
 
 Given = Mapping[str, object] | Message
 
@@ -71,6 +80,13 @@ def item_text(text: object) -> str:
     if not words or len(words) > ITEM_TEXT_CHARS_MAX:
         raise UsageError(f"a memory must be text of 1 to {ITEM_TEXT_CHARS_MAX} characters, not {len(words)}")
     return words
+
+
+def query_text(query: object) -> str:
+    """The words to recall for."""
+    if not isinstance(query, str) or len(query) > QUERY_CHARS_MAX:
+        raise UsageError(f"a query must be text of at most {QUERY_CHARS_MAX} characters")
+    return clean(query)
 
 
 def text_or_none(name: str, value: object) -> str | None:

@@ -16,8 +16,11 @@ QUERY_CHARS_MAX: Final = 8_000  # a recall query; the rest adds cost and no mean
 BUDGET_TOKENS_MIN: Final = 64  # below this not even a short question and its delimiters fit
 REPLY_TOKENS: Final = 1_024  # reserved beside the context for the answer
 SUMMARY_SHARE: Final = 0.12
-RECALL_SHARE: Final = 0.15
-ENTITIES_SHARE: Final = 0.3
+FIRST_TOKENS: Final = 1_000  # of a context: what memory adds need not grow as fast as what is said
+RECALL_SHARE_FIRST: Final = 0.1  # of those first tokens: two facts and their frame
+RECALL_SHARE: Final = 0.03  # of the rest
+ENTITIES_SHARE_FIRST: Final = 0.3
+ENTITIES_SHARE: Final = 0.1
 COMPACT_AT: Final = 0.8  # of the context: asked for before the budget is met
 COMPACT_TO: Final = 0.4  # low enough that the next one is many turns away
 KEEP_RECENT_MESSAGES: Final = 6  # three exchanges stay verbatim where the budget allows
@@ -57,7 +60,9 @@ LLM_DEADLINE_S: Final = 60.0  # a summary of a few thousand tokens on a slow mod
 LLM_TRIES: Final = 3
 LLM_BACKOFF_S: Final = 1.0  # doubled at each try, with jitter
 LLM_REST_S: Final = 60.0  # after LLM_TRIES failures in a row calls rest this long
-EMBED_BATCH: Final = 8  # texts a call in the background: a query that comes now waits for one, 8 ms
+EMBED_BATCH: Final = 8  # texts a call in the background, and
+EMBED_BATCH_CHARS: Final = 400  # their characters: a query that comes now waits for one call, 5 to 18 ms
+WINDOW_PAUSE_S: Final = 1.0  # a live session's turns are embedded with their neighbours once it pauses
 EMBED_WAIT_S: Final = 0.5  # background texts wait this long at most for queries on their way
 EMBED_RETRY_S: Final = 5.0
 WRITE_THRESHOLD: Final = 0.3  # importance from which a fact is written
@@ -72,8 +77,8 @@ SEARCH_INLINE_ROWS: Final = 1_000  # up to here a search takes 1 ms and a thread
 HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (measured: traps H7)
 
 assert 0 < COMPACT_TO < COMPACT_AT < 1
-assert SUMMARY_SHARE + RECALL_SHARE + ENTITIES_SHARE < 1
-assert SUMMARY_SHARE + ENTITIES_SHARE < COMPACT_AT, "blocks alone must not fill a context"
+assert SUMMARY_SHARE + RECALL_SHARE_FIRST + ENTITIES_SHARE_FIRST < 1
+assert SUMMARY_SHARE + ENTITIES_SHARE_FIRST < COMPACT_AT, "blocks alone must not fill a context"
 assert MESSAGE_SHARE_MAX < 1
 assert RECALL_DEADLINE_S < TURN_WAIT_S
 assert SUMMARY_LOST_S > 2 * LLM_TRIES * LLM_DEADLINE_S, "a slow summary is not a lost one"

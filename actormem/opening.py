@@ -7,6 +7,8 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Literal
 
+import anyio
+
 from actormem import limits, wiring
 from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
@@ -81,6 +83,7 @@ async def open(
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
     )
     folder = None if path is None else Path(path)
+    left: BaseException | None = None
     async with AsyncExitStack() as stack:
         record = await stack.enter_async_context(
             open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
@@ -113,7 +116,14 @@ async def open(
         await stack.enter_async_context(system)
         runtime = Runtime(system, services, tokenizers, positive("turn_wait_s", turn_wait_s))
         await runtime.resume()
-        yield runtime
+        try:
+            yield runtime
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:
+            left = error  # raised below: the task groups inside would wrap it, a SystemExit too
+    if left is not None:
+        raise left
 
 
 def _register(system: ActorSystem, services: Services, *, idle_s: float, resident_limit: int) -> None:

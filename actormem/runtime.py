@@ -93,10 +93,11 @@ class Runtime(OwnerMemory):
             await self._tokenizers.load(asked.model)
         ref = self._system.ref("session", key)
         await self.ask(ref, asked)
-        return Session(key, ref, self._services.clock, self._turn_wait_s)
+        return Session(key, ref, self._services.clock, self._turn_wait_s, self.check_loop)
 
     async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:
         """The user's sessions, newest change first."""
+        self.check_loop()
         await self._services.record.sync()
         return await self._services.record.sessions(owner_of(user, tenant))
 

@@ -1,6 +1,6 @@
 """A session: one conversation of one owner, as its user holds it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 from uuid import uuid4
 
@@ -12,9 +12,9 @@ from actormem.core.ids import checked_id
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
-from actormem.front import Given
+from actormem.front import Given, query_text
 from actormem.kernel import Clock, Ref
-from actormem.limits import ASK_TIMEOUT_S, QUERY_CHARS_MAX
+from actormem.limits import ASK_TIMEOUT_S
 from actormem.turn import Turn
 
 __all__ = ["Session"]
@@ -26,11 +26,14 @@ class Session:
     Two handles of the same key are the same session: its actor serves them in order.
     """
 
-    def __init__(self, key: SessionKey, ref: Ref, clock: Clock, turn_wait_s: float) -> None:
+    def __init__(
+        self, key: SessionKey, ref: Ref, clock: Clock, turn_wait_s: float, check_loop: Callable[[], None]
+    ) -> None:
         self.key = key
         self._ref = ref
         self._clock = clock
         self._turn_wait_s = turn_wait_s
+        self._check_loop = check_loop
 
     def __repr__(self) -> str:
         return f"<Session {self.key.session_id!r}>"
@@ -54,7 +57,7 @@ class Session:
             raise UsageError(f"a turn begins with a user message, not one of role {message.role}")
         turn_id = checked_id(id, "turn id") if id is not None else message.id or uuid4().hex
         message = msgspec.structs.replace(message, id=turn_id)
-        return Turn(self._ref, self._clock, message, self._turn_wait_s)
+        return Turn(self._ref, self._clock, message, self._turn_wait_s, self._check_loop)
 
     async def add(self, message: Given) -> Message:
         """Add one message of any role. Returns it, with its id, when it is durable.
@@ -73,7 +76,7 @@ class Session:
         parsed = tuple(parse_message(one) for one in messages)
         if not parsed:
             return ()
-        added = await self._ref.ask(AddMessages(parsed), timeout_s=ASK_TIMEOUT_S)
+        added = await self._ask(AddMessages(parsed))
         return cast("tuple[Message, ...]", added)
 
     async def context(self, query: str | None = None) -> Context:
@@ -82,13 +85,14 @@ class Session:
         Args:
             query: Recall for these words, for this context's note alone; None: for the newest user message.
         """
-        if query is not None and len(query) > QUERY_CHARS_MAX:
-            raise UsageError(f"a query has {len(query)} characters, at most {QUERY_CHARS_MAX} are allowed")
-        context = await self._ref.ask(BuildContext(query or ""), timeout_s=ASK_TIMEOUT_S)
+        context = await self._ask(BuildContext("" if query is None else query_text(query)))
         assert isinstance(context, Context)
         return context
 
     async def messages(self) -> tuple[Message, ...]:
         """Every message of the session, oldest first, summarised ones too."""
-        found = await self._ref.ask(ReadMessages(), timeout_s=ASK_TIMEOUT_S)
-        return cast("tuple[Message, ...]", found)
+        return cast("tuple[Message, ...]", await self._ask(ReadMessages()))
+
+    async def _ask(self, message: object) -> object:
+        self._check_loop()
+        return await self._ref.ask(message, timeout_s=ASK_TIMEOUT_S)

@@ -1,10 +1,12 @@
 """A turn: from a user's message to the reply that answers it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
+from uuid import uuid4
 
 import anyio
+import msgspec
 
 from actormem.actors.messages import AddMessages, BuildContext, CloseTurn, Opened, OpenTurn, WithdrawTurn
 from actormem.core.context import Context
@@ -33,7 +35,9 @@ class Turn:
         first_token_ms: From the context to the first streamed word, or None.
     """
 
-    def __init__(self, ref: Ref, clock: Clock, message: Message, turn_wait_s: float) -> None:
+    def __init__(
+        self, ref: Ref, clock: Clock, message: Message, turn_wait_s: float, check_loop: Callable[[], None]
+    ) -> None:
         self.messages: list[dict[str, JsonValue]] = []
         self.id = message.id
         self.first_token_ms: float | None = None
@@ -41,11 +45,14 @@ class Turn:
         self._clock = clock
         self._message = message
         self._turn_wait_s = turn_wait_s
+        self._check_loop = check_loop
+        self._request = uuid4().hex  # tells it from another turn of the same id
         self._trace: Trace | None = None
         self._draft = ReplyDraft()
-        self._pending: list[Message] = []
+        self._pending: list[Message] = []  # what was said and is not known to be recorded
+        self._whole = False  # whether the newest of them came to its end
         self._began_s = 0.0
-        self._open = False
+        self._entered = self._open = False
 
     def __repr__(self) -> str:
         return f"<Turn {self.id}, {'open' if self._open else 'closed'}>"
@@ -62,8 +69,12 @@ class Turn:
         return self._trace
 
     async def __aenter__(self) -> Self:
+        self._check_loop()
+        if self._entered:
+            raise UsageError("a turn is entered once", hint="make a new one with the same id to resume it")
+        self._entered = True
         try:
-            opened = await self._ref.ask(OpenTurn(self._message), timeout_s=self._turn_wait_s)
+            opened = await self._ref.ask(OpenTurn(self._message, self._request), timeout_s=self._turn_wait_s)
         except AskTimeoutError:
             self._withdraw()
             raise OverloadedError(
@@ -84,16 +95,16 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open = False
-        last = self._flush(whole=error is None)
-        if error is None:
-            outcome = "unanswered" if not (self._draft.said or self._pending) else "complete"
-            if self._draft.said and not self._draft.whole:
-                outcome = "partial"
+        self._flush(whole=False)
+        if isinstance(error, Exception):
+            outcome = "failed"
+        elif not self._pending or self._pending[-1].role == "tool":
+            outcome = "unanswered"
         else:
-            outcome = "failed" if isinstance(error, Exception) else ("partial" if last else "unanswered")
+            outcome = "complete" if self._whole else "partial"
         close = CloseTurn(self.id, tuple(self._pending), outcome)
         if error is None:
-            await self._ref.ask(close, timeout_s=ASK_TIMEOUT_S)
+            await self._ref.ask(close, timeout_s=ASK_TIMEOUT_S, control=True)
             return
         # The block's own error is on its way out: the outcome is handed over, and waited for a moment only.
         with anyio.CancelScope(shield=True):
@@ -129,8 +140,8 @@ class Turn:
         if parsed.role != "assistant":
             raise UsageError(f"a reply must have the role assistant, not {parsed.role}")
         self._flush(whole=True)
-        self._pending.append(parsed)
-        self._draft.said = self._draft.whole = True
+        self._pending.append(_named(parsed))
+        self._whole = True
 
     async def add(self, message: Mapping[str, object] | Message) -> None:
         """Add a message inside the turn, such as a tool's result; what was fed so far goes in before it.
@@ -141,18 +152,21 @@ class Turn:
             UsageError: It is not a message, or the turn is not open.
         """
         self._check_open()
-        parsed = parse_message(message)
+        parsed = _named(parse_message(message))
         self._flush(whole=True)
-        added, self._pending = (*self._pending, parsed), []
-        await self._ref.ask(AddMessages(added, self.id), timeout_s=ASK_TIMEOUT_S)
+        self._pending.append(parsed)
+        try:
+            await self._record()
+        except Exception:
+            self._pending.remove(parsed)  # the caller knows, and may add it again
+            raise
 
     async def context(self) -> list[dict[str, JsonValue]]:
         """The context again, after tool results; an extension of the one before. It becomes `messages`."""
         self._check_open()
         self._flush(whole=True)
         if self._pending:
-            added, self._pending = tuple(self._pending), []
-            await self._ref.ask(AddMessages(added, self.id), timeout_s=ASK_TIMEOUT_S)
+            await self._record()
         context = await self._ref.ask(BuildContext(), timeout_s=ASK_TIMEOUT_S)
         assert isinstance(context, Context)
         self._take(context)
@@ -163,23 +177,31 @@ class Turn:
         self._began_s = self._clock.monotonic_s()
         self._draft = ReplyDraft()
 
-    def _flush(self, *, whole: bool) -> bool:
-        """Make a message of what was fed; whether there was one. Tool calls that are not whole are dropped."""
+    def _flush(self, *, whole: bool) -> None:
+        """Make a message of what was fed, if anything was. Tool calls that are not whole are dropped."""
         fields = self._draft.message(whole=whole)
-        if fields is None:
-            return False
-        self._pending.append(parse_message(fields))
-        said, done = self._draft.said, self._draft.whole
-        self._draft = ReplyDraft()
-        self._draft.said, self._draft.whole = said, done
-        return True
+        if fields is not None:
+            self._pending.append(_named(parse_message(fields)))
+            self._whole = self._draft.whole
+            self._draft = ReplyDraft()
+
+    async def _record(self) -> None:
+        """Record what is pending. Where this is cancelled it stays so: leaving sends it again, by the same ids."""
+        added = tuple(self._pending)
+        await self._ref.ask(AddMessages(added, self.id), timeout_s=ASK_TIMEOUT_S)
+        self._pending = [one for one in self._pending if one not in added]
 
     def _withdraw(self) -> None:
         try:
-            self._ref.tell(WithdrawTurn(self.id), control=True)
+            self._ref.tell(WithdrawTurn(self._request), control=True)
         except ActorMemError:
             pass  # the session is gone, and its waiting turns with it
 
     def _check_open(self) -> None:
         if not self._open:
             raise UsageError("the turn is not open", hint="use it inside its `async with` block")
+
+
+def _named(message: Message) -> Message:
+    """The message with an id of its own, so that sending it twice stores it once."""
+    return message if message.id else msgspec.structs.replace(message, id=uuid4().hex)

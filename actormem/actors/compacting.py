@@ -1,12 +1,15 @@
 """One session's compaction: asked for beside the reply path, swapped in between turns.
 
-At most one is in flight. Its result is used for exactly the messages it was made from, or not at all.
+At most one is in flight. It is asked for at `compact_at`, well before it is needed, and waits until the context
+nears its budget: an epoch lasts as long as it can, and a context that would be over its budget finds a block
+ready, and is not cut. Its result is used for exactly the messages it was made from, or not at all.
 """
 
 from actormem.actors.messages import Summarize, SummaryReady
 from actormem.actors.services import Services
-from actormem.core.blocks import Plan, plan_compaction
+from actormem.core.blocks import Plan, plan_compaction, wants_swap
 from actormem.core.decide import Draft, swap_block
+from actormem.core.fitting import over_budget
 from actormem.core.values import SessionKey
 from actormem.core.working import Working
 from actormem.errors import OverloadedError, StoppedError
@@ -29,8 +32,8 @@ class Compactor:
 
     @property
     def in_flight(self) -> bool:
-        """Whether a summary is being made, or waits to be swapped in."""
-        return self._asked_s is not None
+        """Whether a summary is being made."""
+        return self._asked_s is not None and self._ready is None
 
     def want(self, state: Working) -> None:
         """Ask for a summary if one is due and none is in flight, or the one in flight was lost."""
@@ -42,7 +45,7 @@ class Compactor:
         plan = plan_compaction(state)
         if plan is None:
             return
-        self._request += 1
+        self._request = next(self._services.request_numbers)
         self._plan = plan
         job = Summarize(
             key=self._key,
@@ -64,18 +67,27 @@ class Compactor:
         if self._asked_s is not None and answer.request == self._request:
             self._ready = answer
 
-    def swap(self, draft: Draft, tokenizer: Tokenizer, now_ms: int) -> None:
-        """Put the block that has arrived, if one has, in the place of the messages it was made from."""
+    def swap(self, draft: Draft, tokenizer: Tokenizer, *, between_turns: bool, reserve: int = 0) -> None:
+        """Put the block that is ready, if one is and it is time, in the place of the messages it was made from.
+
+        Args:
+            between_turns: Then it is time once the context nears its budget; inside a turn only where it
+                would be over it, and cut if there were no block.
+            reserve: Tokens that are to be added to the context.
+        """
         if self._ready is None or self._plan is None:
+            return
+        if not (wants_swap(draft.state) if between_turns else over_budget(draft.state, reserve)):
             return
         summary, plan = self._ready.summary, self._plan
         self.discard()
         if any(entry.sequence == plan.last for entry in draft.state.entries):
+            now_ms = self._services.clock.now_ms()
             swap_block(draft, plan, summary.text, summary.method, tokenizer, now_ms)
 
     def discard(self) -> None:
         """Forget the request in flight; its answer will not be used."""
-        self._request += 1
+        self._request = 0
         self._plan = None
         self._asked_s = None
         self._ready = None

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
+from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
@@ -27,8 +28,9 @@ NO_GATE = Gate(False, "no new user message", "")
 class ContextMaker:
     """Builds the contexts of one session, and remembers the last one to tell what stayed the same."""
 
-    def __init__(self, key: SessionKey, services: Services) -> None:
+    def __init__(self, key: SessionKey, services: Services, compactor: Compactor) -> None:
         self._key = key
+        self._compactor = compactor
         self._services = services
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
@@ -38,30 +40,36 @@ class ContextMaker:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
 
         Args:
-            query: Recall for this, instead of the newest user message.
+            query: Recall for this, for a note of this context alone: the draft is then to be thrown away.
         """
         steps = Stopwatch(self._services.clock)
         entry = draft.state.newest_user
         asked, recalled, degraded = NO_GATE, NOTHING, ()
-        new = entry is not None and draft.state.noted != entry.sequence
-        if entry is not None and (new or query):
+        new = entry is not None and (bool(query) or draft.state.noted != entry.sequence)
+        if new:
+            assert entry is not None
             asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
             with steps.step("recall"):
-                recalled, degraded = await self._recall(draft.state, asked)
+                recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
+        lines = _lines(draft.state, asked.query, recalled) if new else []
+        reserve = draft.state.settings.budget.recall_tokens if lines else 0
         with steps.step("fit"):
-            fit(draft, tokenizer, self._services.clock.now_ms())
-        if entry is not None and new:
+            if not query:
+                self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
+            fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
+        if entry is not None and new and entry.sequence not in draft.state.out:
             with steps.step("note"):
-                self._write_note(draft, tokenizer, asked.query, recalled)
+                draft.emit(note(draft.state, _lines(draft.state, asked.query, recalled), tokenizer))
         with steps.step("assemble"):
             parts = assemble(draft.state)
             messages = rendered(parts)
         trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
-        self._before, self._epoch_before = parts, draft.state.epoch_count
-        self._tools_before = draft.state.settings.tools
+        if not query:
+            self._before, self._epoch_before = parts, draft.state.epoch_count
+            self._tools_before = draft.state.settings.tools
         return Context(messages=messages, trace=trace)
 
-    async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
+    async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
         if not asked.open and not state.shown:
             return NOTHING, ()
         options = self._services.options
@@ -73,19 +81,9 @@ class ContextMaker:
             visible=frozenset(one.message.id for one in state.view),
             shown=state.shown,
             min_score=FLOOR,
+            include_shown=again,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
-
-    def _write_note(self, draft: Draft, tokenizer: Tokenizer, query: str, recalled: Recalled) -> None:
-        entry = draft.state.newest_user
-        if entry is None or entry.sequence in draft.state.out:
-            return
-        words = words_of(entry.message)
-        lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
-        told = {id for line in lines for id, _ in line.marks}
-        lines += _value_lines(draft.state, query or entry.message.text)
-        lines += [hit_line(hit.item) for hit in recalled.hits if hit.item.id not in told]
-        draft.emit(note(draft.state, lines, tokenizer))
 
     def _trace(
         self,
@@ -145,6 +143,17 @@ class Stopwatch:
 def _gate(state: Working, entry: Entry) -> Gate:
     earlier = [one for one in state.entries if one.message.role == "user" and one.sequence < entry.sequence]
     return gate(entry.message.text, before=earlier[-1].message.text if earlier else "")
+
+
+def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
+    """What the note of the newest user message should say: corrections, exact values it names, memories."""
+    entry = state.newest_user
+    assert entry is not None
+    words = words_of(entry.message)
+    lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+    told = {id for line in lines for id, _ in line.marks}
+    lines += _value_lines(state, query or entry.message.text)
+    return lines + [hit_line(hit.item) for hit in recalled.hits if hit.item.id not in told]
 
 
 def _value_lines(state: Working, query: str) -> list[Line]:

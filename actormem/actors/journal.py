@@ -14,7 +14,7 @@ from actormem.core.values import SessionKey
 from actormem.core.working import Working, evolve
 from actormem.errors import StorageError
 from actormem.limits import SNAPSHOT_EVERY_EVENTS
-from actormem.ports import AppendEvents, MarkShown, ReplaceTexts, SaveSnapshot, StoredEvent, Write
+from actormem.ports import AppendEvents, EraseSession, MarkShown, ReplaceTexts, SaveSnapshot, StoredEvent, Write
 
 __all__ = ["Durable", "Journal"]
 
@@ -98,6 +98,11 @@ class Journal:
         """Put other words in the place of those of events; the state must be loaded again afterwards."""
         self._snapshot_sequence = 0
         self._submit([ReplaceTexts(self.key, texts)], done)
+
+    def erase(self, done: Done) -> None:
+        """Begin again as a session that never was."""
+        self.state, self.names, self.progress, self._snapshot_sequence = Working(), set(), 0, 0
+        self._submit([EraseSession(self.key)], done)
 
     def _append(self, events: tuple[SessionEvent, ...], first: int) -> AppendEvents:
         stored: list[StoredEvent] = []

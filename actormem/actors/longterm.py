@@ -5,6 +5,8 @@ place alone: nothing of another owner can be found here, since it is not here; a
 another's. Everything here follows from the record; the partition is a cache of it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from actormem.actors import messages as say
@@ -16,7 +18,7 @@ from actormem.core.events import MessageAdded, decode_event
 from actormem.core.notes import GONE_VERSION
 from actormem.core.partition import Partition, Query
 from actormem.core.remember import text_hash
-from actormem.core.values import Item, Owner
+from actormem.core.values import Item, Owner, SessionKey
 from actormem.core.wire import from_wire
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
@@ -84,12 +86,14 @@ class LongTermActor:
                 item, writes = self._intake.edit(self._item(message.id), message.text)
                 self._record(writes, reply, item)
             case say.ForgetItem():
-                self._forget(message, reply)
+                await self._forget(message, reply)
             case say.DropItems():
-                self._drop(message, reply)
+                await self._drop(message, reply)
             case say.Settle():
                 assert reply is not None
                 self._settling.append(reply)
+                assert self._vectors is not None
+                self._vectors.hurry()
                 self._settled()
             case _:
                 raise AssertionError(f"long-term memory was sent a {type(message).__name__}")
@@ -195,7 +199,7 @@ class LongTermActor:
 
     # --- what is forgotten ---------------------------------------------------------------------------------
 
-    def _forget(self, asked: say.ForgetItem, reply: Reply | None) -> None:
+    async def _forget(self, asked: say.ForgetItem, reply: Reply | None) -> None:
         item = self._item(asked.id)
         gone = self._intake.chain(item)
         words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
@@ -204,6 +208,7 @@ class LongTermActor:
             for other in self._intake.of_sources(gone):
                 if other.kind == "episode":
                     rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
+        shown_in = await self._shown_in((*gone, *rewritten))
         self._remove(gone)
         for other in rewritten:
             self._partition.put(other)
@@ -215,17 +220,24 @@ class LongTermActor:
         if rewritten:
             writes.append(PutItems(tuple(rewritten)))
         self._intake.buried(hashes)
-        self._record(writes, reply, say.Forgotten(gone))
+        self._record(writes, reply, say.Forgotten(gone, shown_in))
 
-    def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:
+    async def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:
         gone = tuple(
             item
             for item in self._partition.items()
             if not asked.session_id or item.session_id == asked.session_id
         )
+        shown_in = await self._shown_in(gone) if asked.session_id else frozenset[SessionKey]()
         self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
-        self._record(writes, reply, len(gone))
+        self._record(writes, reply, say.Forgotten(gone, shown_in))
+
+    async def _shown_in(self, items: Sequence[Item]) -> frozenset[SessionKey]:
+        record = self._services.record
+        await record.sync()
+        found = [await record.shown_in(self._owner, item.id) for item in items]
+        return frozenset(key for places in found for key, _ in places)
 
     def _remove(self, items: tuple[Item, ...]) -> None:
         assert self._vectors is not None

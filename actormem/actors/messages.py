@@ -21,6 +21,7 @@ __all__ = [
     "Configure",
     "DropItems",
     "EditItem",
+    "Erase",
     "ForgetItem",
     "Forgotten",
     "GetItem",
@@ -71,10 +72,11 @@ class AddMessages(msgspec.Struct, frozen=True):
 class OpenTurn(msgspec.Struct, frozen=True):
     """Begin a turn with this user message, after the turn before it. Answered by `Opened`, before it is durable.
 
-    A message whose id is known resumes its unanswered turn.
+    A message whose id is known resumes its unanswered turn. `request` tells one asker from another.
     """
 
     message: Message
+    request: str
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -87,7 +89,7 @@ class Opened(msgspec.Struct, frozen=True):
 class WithdrawTurn(msgspec.Struct, frozen=True):
     """The one that asked for this turn has gone: end it as unanswered, or let it not begin. A tell."""
 
-    message_id: str
+    request: str
 
 
 class CloseTurn(msgspec.Struct, frozen=True):
@@ -118,6 +120,11 @@ class Redact(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
     values: tuple[str, ...]
     item_ids: tuple[str, ...]
+    reason: str = "forgetting"
+
+
+class Erase(msgspec.Struct, frozen=True):
+    """Begin again as a session that never was. Answered by None when durable."""
 
 
 class Redacted(msgspec.Struct, frozen=True):
@@ -257,12 +264,13 @@ class ForgetItem(msgspec.Struct, frozen=True):
 
 
 class Forgotten(msgspec.Struct, frozen=True):
-    """What was erased."""
+    """What was erased, and the sessions that have shown any of it, or of an episode its words were cut out of."""
 
     items: tuple[Item, ...]
+    shown_in: frozenset[SessionKey]
 
 
 class DropItems(msgspec.Struct, frozen=True):
-    """Erase every item of a session, or of the owner where it is empty. Answered by their number when durable."""
+    """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten` when durable."""
 
     session_id: str

@@ -1,12 +1,14 @@
 """What every actor is given: the ports behind which the world stands, and the ways to the other actors."""
 
 from collections.abc import Callable, Hashable
+from itertools import count
 
 import anyio
 import msgspec
 
 from actormem import limits
 from actormem.actors.precedence import Precedence
+from actormem.core.values import Owner
 from actormem.kernel import Clock, Ref
 from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors
 
@@ -74,6 +76,9 @@ class Services:
         self.draw_share = draw_share
         self.options = options
         self.counters = Counters()
+        self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
+        self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
+        self.forgetting: set[Owner] = set()  # whose sessions take nothing in until it is done
         self.precedence = Precedence(clock)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)

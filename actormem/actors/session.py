@@ -27,7 +27,7 @@ from actormem.core.wire import from_wire, message_tokens
 from actormem.core.working import MessageEntities, message_entities
 from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import LARGE_TEXT_CHARS
+from actormem.limits import LARGE_TEXT_CHARS, MAILBOX_MESSAGES
 from actormem.ports import Tokenizer
 
 __all__ = ["SessionActor"]
@@ -40,9 +40,10 @@ class SessionActor:
         self._key = key
         self._services = services
         self._journal = Journal(key, services, self._durable)
-        self._contexts = ContextMaker(key, services)
         self._compactor = Compactor(key, services)
+        self._contexts = ContextMaker(key, services, self._compactor)
         self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
+        self._open_request = ""  # who asked for the open turn
         self._settling: list[Reply] = []
         self._missed = 0  # first event whose news did not get through, or 0
 
@@ -69,10 +70,12 @@ class SessionActor:
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.messages` for what each is answered by."""
+        if self._key.owner in self._services.forgetting and not isinstance(message, (say.Erase, say.Settle)):
+            raise StoppedError("nothing is taken in", reason="the user is being forgotten")
         match message:
             case say.OpenTurn():
                 assert reply is not None
-                self._waiting.append((message, reply))
+                self._line_up(message, reply)
                 await self._open_waiting()
             case say.BuildContext():
                 await self._build_context(message, reply)
@@ -91,6 +94,8 @@ class SessionActor:
                 await self._read(reply)
             case say.Redact():
                 await self._redact(message, reply)
+            case say.Erase():
+                self._erase(reply)
             case say.Wake():
                 self._after()
             case say.Settle():
@@ -167,6 +172,17 @@ class SessionActor:
 
     # --- turns and contexts -----------------------------------------------------------------------------
 
+    def _line_up(self, asked: say.OpenTurn, reply: Reply) -> None:
+        self._waiting = deque(one for one in self._waiting if not one[1].answered)
+        if len(self._waiting) >= MAILBOX_MESSAGES:
+            raise OverloadedError(
+                "too many turns wait",
+                mailbox="turns of the session",
+                waiting=len(self._waiting),
+                limit=MAILBOX_MESSAGES,
+            )
+        self._waiting.append((asked, reply))
+
     async def _open_waiting(self) -> None:
         """Open the first waiting turn whose caller is still there, if no turn is open."""
         while self._waiting and not self._journal.state.turn_id:
@@ -188,7 +204,11 @@ class SessionActor:
         message = await self._take_in(draft, asked.message)
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
-        reply.answer(say.Opened(message.id, await self._context("")))
+        self._open_request = asked.request
+        context = await self._context("")
+        if reply.answered:  # the asker has gone meanwhile
+            await self._withdraw(say.WithdrawTurn(asked.request))
+        reply.answer(say.Opened(message.id, context))
 
     async def _build_context(self, asked: say.BuildContext, reply: Reply | None) -> None:
         assert reply is not None
@@ -197,7 +217,8 @@ class SessionActor:
     async def _context(self, query: str) -> Context:
         draft = self._journal.draft()
         context = await self._contexts.make(draft, self._tokenizer, query)
-        self._journal.commit(draft)
+        if not query:
+            self._journal.commit(draft)
         return context
 
     async def _close_turn(self, asked: say.CloseTurn, reply: Reply | None) -> None:
@@ -212,8 +233,8 @@ class SessionActor:
         await self._open_waiting()
 
     async def _withdraw(self, asked: say.WithdrawTurn) -> None:
-        self._waiting = deque(one for one in self._waiting if one[0].message.id != asked.message_id)
-        if self._journal.state.turn_id == asked.message_id:
+        self._waiting = deque(one for one in self._waiting if one[0].request != asked.request)
+        if self._journal.state.turn_id and self._open_request == asked.request:
             draft = self._journal.draft()
             decide.close_turn(draft, "unanswered", self._services.clock.now_ms())
             self._journal.commit(draft)
@@ -226,6 +247,10 @@ class SessionActor:
         await self._services.record.sync()
         record, state = self._services.record, self._journal.state
         texts = redacted_texts(await record.read_events(self._key, 1, state.sequence), asked)
+        if not texts:
+            assert reply is not None
+            reply.answer(say.Redacted(0))
+            return
         self._compactor.discard()
         done = anyio.Event()
         self._journal.replace_texts(tuple(texts), lambda _: done.set())
@@ -234,8 +259,14 @@ class SessionActor:
             raise self._journal.failure
         await self._journal.load()
         draft = self._journal.draft()
-        decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms())
+        decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms(), asked.reason)
         self._journal.commit(draft, _acknowledge(reply, say.Redacted(len(texts))))
+        self._after()
+
+    def _erase(self, reply: Reply | None) -> None:
+        self._compactor.discard()
+        self._missed = 0
+        self._journal.erase(_acknowledge(reply, None))
         self._after()
 
     # --- afterwards ---------------------------------------------------------------------------------------
@@ -248,7 +279,7 @@ class SessionActor:
         """What follows from where things stand now: swap a block in, ask for a compaction, tell who waits."""
         if not self._journal.state.turn_id:
             draft = self._journal.draft()
-            self._compactor.swap(draft, self._tokenizer, self._services.clock.now_ms())
+            self._compactor.swap(draft, self._tokenizer, between_turns=True)
             self._journal.commit(draft)
         self._compactor.want(self._journal.state)
         if not self._compactor.in_flight:

@@ -116,8 +116,9 @@ class SummarizerActor:
         [stored] = await cache.get_many(owner, [key])
         if stored is not None:
             return msgspec.msgpack.decode(stored, type=Summary)
+        erasure_count = self._services.erasure_count
         written = await self._written(llm, job)
-        if written is not None:
+        if written is not None and erasure_count == self._services.erasure_count:
             await cache.put_many(owner, {key: msgspec.msgpack.encode(written)})
         return written
 

@@ -16,7 +16,7 @@ from actormem.core.partition import Partition, Query, view_text
 from actormem.core.values import Hit, Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Scope
-from actormem.limits import EMBED_BATCH, EMBED_RETRY_S, HNSW_ROWS_MIN
+from actormem.limits import EMBED_BATCH, EMBED_BATCH_CHARS, EMBED_RETRY_S, HNSW_ROWS_MIN, WINDOW_PAUSE_S
 from actormem.ports import PutVectors, VectorIndex, Vectors
 
 __all__ = ["PartitionVectors"]
@@ -40,6 +40,7 @@ class PartitionVectors:
         self._done = done
         self._running = False
         self._apart = anyio.Lock()
+        self._hurry = anyio.Event()
         self.index: VectorIndex | None = None
 
     @property
@@ -54,6 +55,10 @@ class PartitionVectors:
         if due and not self._running:
             self._running = True
             self._scope.start(self._run)
+
+    def hurry(self) -> None:
+        """Do not wait for a pause: somebody waits until all is done."""
+        self._hurry.set()
 
     def remove(self, labels: Sequence[int]) -> None:
         """Take rows out of the index."""
@@ -78,15 +83,14 @@ class PartitionVectors:
                     await self._services.clock.sleep(EMBED_RETRY_S)
         finally:
             self._running = False
+            self._hurry = anyio.Event()
             self._done()
 
     async def _step(self) -> bool:
         """One batch; False when nothing is left to do."""
         partition = self._partition
-        ids = partition.without_vectors()[:EMBED_BATCH]
+        ids, texts = _batch(partition.without_vectors(), lambda id: _view(partition, id))
         if ids:
-            items = [partition.item(id) for id in ids]
-            texts = [view_text(item) if item else "" for item in items]
             vectors = await self._embedded(texts)
             async with self._apart:
                 partition.set_vectors(ids, vectors)
@@ -96,9 +100,13 @@ class PartitionVectors:
             self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
             await self._index_rows(ids, vectors)
             return True
-        ids = partition.stale_windows()[:EMBED_BATCH]
+        if partition.stale_windows():
+            with self._services.clock.deadline(WINDOW_PAUSE_S):
+                await self._hurry.wait()
+            if partition.without_vectors():
+                return True
+        ids, texts = _batch(partition.stale_windows(), partition.window_text)
         if ids:
-            texts = [partition.window_text(id) for id in ids]
             vectors = await self._embedded(texts)
             async with self._apart:
                 partition.set_window_vectors(ids, texts, vectors)
@@ -145,6 +153,22 @@ class PartitionVectors:
             entries = {keys[place]: vectors[place].tobytes() for place in missing if vectors[place].any()}
             await services.cache.put_many(self._owner, entries)
         return vectors
+
+
+def _view(partition: Partition, id: str) -> str:
+    item = partition.item(id)
+    return view_text(item) if item else ""
+
+
+def _batch(ids: Sequence[str], text_of: Callable[[str], str]) -> tuple[list[str], list[str]]:
+    """The first few ids and their texts: at least one, and no more characters than a query may wait for."""
+    texts: list[str] = []
+    for id in ids[:EMBED_BATCH]:
+        text = text_of(id)
+        if texts and sum(map(len, texts)) + len(text) > EMBED_BATCH_CHARS:
+            break
+        texts.append(text)
+    return list(ids[: len(texts)]), texts
 
 
 def _cache_key(embedder: str, text: str) -> str:

@@ -105,16 +105,9 @@ async def _spawn(
 
 
 def _budget(tokens: int) -> Budget:
-    """A support chat: few messages verbatim, short summaries, many exact values, long epochs."""
-    share = tokens // 25
+    """Small shares for what memory adds: one turn of this chat, with its tools, is an eighth of the context."""
     return Budget(
-        context=tokens,
-        summary=3 * share,
-        entities=4 * share,
-        recall=2 * share,
-        compact_at=0.9,
-        compact_to=0.3,
-        keep_recent=4,
+        context=tokens, summary=tokens * 8 // 100, entities=tokens // 10, compact_to=0.3, keep_recent=4
     )
 
 

@@ -14,7 +14,15 @@ from actormem.core.lexical import LexicalIndex, Rows, bm25, query_weights
 from actormem.core.named_dates import DAY_MS, date_nearness, named_dates
 from actormem.core.neighbours import Neighbours
 from actormem.core.query import Query
-from actormem.core.rank import HALF_LIFE_DAYS, KIND_SHARES, Shares, importance_share, recency_share, stretch
+from actormem.core.rank import (
+    HALF_LIFE_DAYS,
+    KIND_SHARES,
+    Shares,
+    closeness,
+    importance_share,
+    recency_share,
+    stretch,
+)
 from actormem.core.rows import KINDS, NameNumbers, RowTable
 from actormem.core.vectors import VectorRows
 
@@ -54,9 +62,9 @@ class Terms(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Cosines of each candidate to the query, and the share of its window view."""
+    """How close each candidate is to the query at all, and the share of its window view."""
 
-    cosine: Shares
+    close: Shares
     window: Shares
 
 
@@ -117,7 +125,7 @@ def dense_arms(
         sample = scanned[table.has_vector[: table.limit]][None].astype(np.float64)
     else:
         held = np.flatnonzero(table.has_vector[: table.limit])
-        sample = vectors.cosines_at(queries[:1], held[:: max(1, len(held) // SAMPLE_ROWS)]).astype(np.float64)
+        sample = vectors.cosines_at(queries[:1], held[:: stride(len(held))]).astype(np.float64)
     low = float(sample.min()) if sample.size else 0.0
     lows = sample.min(1) if not partial and sample.size else np.full(len(queries), low)
     parts = own[1:] if len(queries) > 1 else own
@@ -132,7 +140,9 @@ def dense_arms(
     window_low = float(around[seen].min(initial=1.0))
     window = np.where(seen, stretch(around, min(low, window_low) if partial else window_low), 0.0)
     arms = {"vector": np.where(known, 0.5 * best + 0.5 * last, 0.0), "window": window}
-    return arms, Dense(np.maximum(own.max(0), around), window)
+    return arms, Dense(
+        closeness(np.maximum(own.max(0), around), sample[0, :: stride(sample.shape[1])]), window
+    )
 
 
 def cue_arms(
@@ -184,6 +194,10 @@ def standing_arms(query: Query, rows: Rows, table: RowTable) -> dict[str, Shares
         "importance": importance_share(table.importance[rows].astype(np.float64)),
         "kind": KIND_VALUES[kinds],
     }
+
+
+def stride(count: int) -> int:
+    return max(1, count // SAMPLE_ROWS)
 
 
 def is_id(term: str) -> bool:

@@ -259,7 +259,7 @@ NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def cardinality(attribute: str) -> Cardinality:
-    """Whether a subject has `one` value of this attribute at a time or `many`; `many` where it is not known."""
+    """Whether a subject has `one` value of it at a time or `many`; `many` where it is not known."""
     if attribute.startswith(FAVORITE):
         return "one"
     return ATTRIBUTES.get(attribute, "many")

@@ -1,8 +1,8 @@
 """Summary blocks: what stands for messages that are no longer verbatim.
 
-Blocks are appended, oldest first, so that a compaction leaves those before it as they are, byte for byte.
-When their shares are used up, all of them are merged into one that takes half; so their number is bounded,
-and most compactions rewrite nothing. A block shows the exact values of what it stands for, as far as no other
+Blocks are appended, oldest first, so that a compaction leaves those before it as they are, byte for byte. Each
+takes half of what is left of the shares; the one after the fourth takes the place of all. So their number is
+bounded, most compactions rewrite nothing, and the newest words of a merge are its most faithful ones. A block shows the exact values of what it stands for, as far as no other
 block and no verbatim message shows them.
 """
 
@@ -18,10 +18,9 @@ from actormem.core.wire import from_wire, message_tokens
 from actormem.core.working import Block, Entry, Working, groups
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
 
-__all__ = ["Plan", "base_tokens", "mark_tokens", "plan_compaction", "values_wire", "written_block"]
+__all__ = ["Plan", "base_tokens", "mark_tokens", "plan_compaction", "values_wire", "wants_swap", "written_block"]
 
-UNITS = 4  # quarters of the shares: an appended block takes one, a merged one two
-MERGED_UNITS = 2
+BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,19 +55,25 @@ def plan_compaction(state: Working) -> Plan | None:
     budget = state.settings.budget
     if state.tokens < mark_tokens(state, budget.compact_at) and not state.out:
         return None
-    merges = _full(state)
-    units = MERGED_UNITS if merges else 1
-    blocks = 0 if merges else sum(block.tokens for block in state.blocks)
-    blocks += (budget.summary_tokens + budget.entities_tokens) * units // UNITS
-    last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks)
+    merges = len(state.blocks) >= BLOCKS_MAX
+    kept = () if merges else state.blocks
+    tokens = (budget.summary_tokens - sum(block.summary_tokens for block in kept)) // 2
+    blocks = sum(block.tokens for block in kept) + 2 * tokens
+    coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
+    last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
     if not last:
         return None
     return Plan(
         last=last,
         merges=merges,
         previous="\n".join(block.summary for block in state.blocks) if merges else "",
-        tokens=budget.summary_tokens * units // UNITS,
+        tokens=max(0, tokens),
     )
+
+
+def wants_swap(state: Working) -> bool:
+    """Whether a block that is ready should take its place now: the context nears its budget, or was cut."""
+    return bool(state.out) or state.tokens >= _swap_mark(state)
 
 
 def written_block(
@@ -79,8 +84,8 @@ def written_block(
     kept = () if merges else state.blocks
     first = state.blocks[0].first if merges and state.blocks else state.entries[0].sequence
     stay = [entry for entry in state.view if entry.sequence > last]
-    used = sum(block.values_tokens for block in kept)
-    values = _values(state, stay, kept, budget.entities_tokens - used, counter)
+    unused = budget.entities_tokens - sum(block.values_tokens for block in kept)
+    values = _values(state, stay, kept, unused, counter)
     words = words_of(state.newest_user.message if state.newest_user else None)
     wire = (
         wire_of(head_text(summary, method, values, state.settings.nonce, words)) if summary or values else ""
@@ -90,24 +95,27 @@ def written_block(
         last=last,
         merges=merges,
         method=method,
-        units=MERGED_UNITS if merges else 1,
         tokens=_tokens(wire, counter),
+        summary_tokens=counter.count(summary),
         values_tokens=counter.count("\n".join(values)),
         text=msgspec.json.encode({"summary": summary, "wire": wire}).decode(),
     )
 
 
 def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
-    """The message that shows exact values of messages out of view, and its tokens; nothing where all is seen."""
+    """The message that shows exact values which neither a block nor a verbatim message shows, and its tokens.
+
+    It stands behind the blocks and is written anew with each epoch, so that the best of what is left of the
+    share is always there; empty where nothing is out of sight.
+    """
     seen = [entry for entry in state.view if entry.tokens == entry.whole_tokens]
-    if len(seen) == len(state.entries):
+    if not state.blocks and len(seen) == len(state.entries):
         return "", 0
     nonce = state.settings.nonce
     words = words_of(state.newest_user.message if state.newest_user else None)
     frame = counter.count(head_text("", "", ["…"], nonce, words)) + MESSAGE_OVERHEAD_TOKENS
-    values = _values(
-        state, seen, state.blocks, min(state.settings.budget.entities_tokens, room - frame), counter
-    )
+    unused = state.settings.budget.entities_tokens - sum(block.values_tokens for block in state.blocks)
+    values = _values(state, seen, state.blocks, min(unused, room - frame), counter)
     while values:
         wire = wire_of(head_text("", "", values, nonce, words))
         tokens = _tokens(wire, counter)
@@ -117,13 +125,8 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     return "", 0
 
 
-def _full(state: Working) -> bool:
-    """Whether the blocks' shares are used up, so that the next compaction merges them."""
-    budget = state.settings.budget
-    values = sum(block.values_tokens for block in state.blocks)
-    return sum(block.units for block in state.blocks) >= UNITS or values * UNITS > budget.entities_tokens * (
-        UNITS - 1
-    )
+def _swap_mark(state: Working) -> int:
+    return mark_tokens(state, (1 + state.settings.budget.compact_at) / 2)
 
 
 def _span(state: Working, goal: int) -> int:

@@ -9,6 +9,8 @@ from actormem.errors import BudgetError, UsageError
 
 __all__ = ["Budget"]
 
+TOKENS_MAX = 1_000_000_000  # far above any model's window; a number that storage can hold
+
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """The tokens of one session's contexts, set at spawn.
@@ -63,17 +65,17 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def summary_tokens(self) -> int:
         """Ceiling of the summary block."""
-        return self._share_of(self.summary, limits.SUMMARY_SHARE)
+        return int(self.context * limits.SUMMARY_SHARE) if self.summary is None else self.summary
 
     @property
     def recall_tokens(self) -> int:
         """Ceiling of one note."""
-        return self._share_of(self.recall, limits.RECALL_SHARE)
+        return _growing(self.context, limits.RECALL_SHARE_FIRST, limits.RECALL_SHARE, self.recall)
 
     @property
     def entities_tokens(self) -> int:
         """Ceiling of the exact values."""
-        return self._share_of(self.entities, limits.ENTITIES_SHARE)
+        return _growing(self.context, limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE, self.entities)
 
     @property
     def compact_at_tokens(self) -> int:
@@ -90,8 +92,13 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         """Ceiling of one message; what is over it is cut in the context, visibly."""
         return int(self.context * limits.MESSAGE_SHARE_MAX)
 
-    def _share_of(self, given: int | None, share: float) -> int:
-        return int(self.context * share) if given is None else given
+
+def _growing(context: int, share_first: float, share: float, given: int | None) -> int:
+    """What was given; else one share of the first tokens of a context and a smaller one of the rest."""
+    if given is not None:
+        return given
+    first = min(context, limits.FIRST_TOKENS)
+    return int(first * share_first + (context - first) * share)
 
 
 def _whole(name: str, value: object, minimum: int) -> None:
@@ -99,6 +106,8 @@ def _whole(name: str, value: object, minimum: int) -> None:
         raise UsageError(f"{name} must be a whole number of tokens, not {value!r}")
     if value < minimum:
         raise UsageError(f"{name} must be at least {minimum}, not {value}")
+    if value > TOKENS_MAX:
+        raise UsageError(f"{name} must be at most {TOKENS_MAX}")
 
 
 def _share(name: str, value: object) -> None:

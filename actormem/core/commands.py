@@ -22,7 +22,7 @@ STATES: Final = re.compile(
 
 
 def command(reading: Reading, sentence: Sentence, start: int) -> int:
-    """Reads a command to remember, a standing instruction or a correction; gives where it ends, or `start`."""
+    """Reads a command, a standing instruction or a correction; gives where it ends, or `start`."""
     language, words = reading.language, sentence.text
     for pattern, act in ((language.remember, remember), (language.henceforth, henceforth)):
         if (match := pattern.match(words, start)) and act(reading, sentence, match):

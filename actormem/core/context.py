@@ -19,8 +19,6 @@ from actormem.limits import PRIMING_TOKENS
 
 __all__ = ["Context", "Part", "assemble", "common_tokens", "note", "rendered", "sections", "system_wire"]
 
-NOTES_SHARE = 2  # an epoch's notes take at most this many times the share of one
-
 
 class Part(msgspec.Struct, frozen=True):
     """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them."""
@@ -99,17 +97,13 @@ def system_wire(system: str) -> str:
 def note(state: Working, lines: Sequence[Line], counter: Counter) -> ev.NoteWritten:
     """The note of the newest user message: the lines that fit, best first, each said once.
 
-    Its ceiling is the recall share, the room that is left in the context, and twice the recall share for all
-    notes of an epoch together; where nothing fits or nothing is to be said the note is empty.
+    Its ceiling is the recall share and the room that is left in the context; where nothing fits or nothing is to
+    be said the note is empty.
     """
     entry = state.newest_user
     assert entry is not None
     budget = state.settings.budget
-    ceiling = min(
-        budget.recall_tokens,
-        budget.context - state.tokens,
-        NOTES_SHARE * budget.recall_tokens - state.note_tokens,
-    )
+    ceiling = min(budget.recall_tokens, budget.context - state.tokens)
     words = words_of(entry.message)
     nonce = state.settings.nonce
 

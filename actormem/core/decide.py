@@ -96,7 +96,7 @@ def add_message(
             _close_call(draft, call_id, message, counter)
     late = message.role == "tool" and message.tool_call_id not in draft.state.open_calls
     sequence = draft.state.sequence + 1
-    message = msgspec.structs.replace(message, id=message.id or message_id(sequence))
+    message = msgspec.structs.replace(message, id=message.id or _drawn_id(draft.state, sequence))
     ceiling = draft.state.settings.budget.message_tokens
     draft.emit(
         ev.MessageAdded(
@@ -123,12 +123,16 @@ def close_turn(draft: Draft, outcome: str, now_ms: int) -> None:
     draft.emit(ev.TurnClosed(turn_id=draft.state.turn_id, outcome=outcome, time_ms=now_ms))
 
 
-def fit(draft: Draft, counter: Counter, now_ms: int) -> None:
-    """Make sure that a context of the view is within the budget; begins a new epoch where it was not."""
+def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:
+    """Make sure that a context of the view is within the budget; begins a new epoch where it was not.
+
+    Args:
+        reserve: Tokens of a note to come, for which there should be room where there can be.
+    """
     if not draft.state.epoch_count:
         draft.emit(*restart(draft.state, "the session's beginning", counter, now_ms))
-    if over_budget(draft.state):
-        draft.emit(*restart(draft.state, "the budget", counter, now_ms))
+    if over_budget(draft.state, reserve):
+        draft.emit(*restart(draft.state, "the budget", counter, now_ms, reserve=reserve))
     assert not over_budget(draft.state), "a context is over its budget"
 
 
@@ -138,12 +142,12 @@ def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Cou
     draft.emit(*restart(draft.state, "compaction", counter, now_ms))
 
 
-def after_redaction(draft: Draft, counter: Counter, now_ms: int) -> None:
+def after_redaction(draft: Draft, counter: Counter, now_ms: int, reason: str = "forgetting") -> None:
     """Count what was rewritten anew, and begin a new epoch: what was shown may not stand there any more."""
     counted = [(one.sequence, message_tokens(one.message, counter.count)) for one in draft.state.entries]
     if counted:
         draft.emit(ev.Recounted(tokens=tuple(counted)))
-    draft.emit(*restart(draft.state, "forgetting", counter, now_ms))
+    draft.emit(*restart(draft.state, reason, counter, now_ms))
 
 
 def _system_message(system: str) -> Message:
@@ -168,12 +172,17 @@ def _changed(before: object, after: object) -> str:
     )
 
 
+def _drawn_id(state: Working, sequence: int) -> str:
+    """An id that no caller's is, not even one that another session drew and whose message was copied to here."""
+    return f"{message_id(sequence)}-{state.settings.nonce}"
+
+
 def _close_call(draft: Draft, call_id: str, beside: Message, counter: Counter) -> None:
     wire = msgspec.json.encode({"role": "tool", "tool_call_id": call_id, "content": NO_RESULT}).decode()
     result = from_wire(wire, id="", time_ms=beside.time_ms, offset_minutes=beside.offset_minutes)
     draft.emit(
         ev.MessageAdded(
-            id=message_id(draft.state.sequence + 1),
+            id=_drawn_id(draft.state, draft.state.sequence + 1),
             tokens=message_tokens(result, counter.count),
             time_ms=beside.time_ms,
             offset_minutes=beside.offset_minutes,

@@ -1,7 +1,8 @@
-"""Hits that say the same: only the better one stays.
+"""Hits that say what a better one says already: only the better one stays.
 
 Two texts say the same where almost all their words are the same. Differing numbers, ids, dates or negations
-veto it, and so do the words of two different speakers.
+veto it, and so do the words of two different speakers. A fact and the message it came from share a source: the
+later of the two stays only if it has something new.
 """
 
 import re
@@ -9,12 +10,15 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
+
 from actormem.core.values import Hit, Item
 from actormem.core.words import normal_text
 
 __all__ = ["distinct", "says_the_same"]
 
 SAME_SHARE: Final = 0.9  # of the words of both texts
+NOTHING_NEW_SHARE: Final = 0.6  # of an episode's words: the rest is how people talk
 PIECE: Final = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 NEGATION_LIST: Final = """
     not no never none without cannot t don didn doesn isn wasn aren won nor stop stopped quit
@@ -24,11 +28,22 @@ NEGATIONS: Final = frozenset(NEGATION_LIST.split())
 HAN_NUMERALS: Final = frozenset("〇零一二两三四五六七八九十百千万亿")
 
 
+class Said(msgspec.Struct, frozen=True):
+    """An item and the words of its text, with their counts."""
+
+    item: Item
+    text: str
+    words: Counter[str]
+
+    @classmethod
+    def of(cls, item: Item) -> "Said":
+        text = normal_text(item.text)
+        return cls(item, text, Counter(PIECE.findall(text)))
+
+
 def says_the_same(one: Item, other: Item) -> bool:
     """Whether two items are near-duplicates."""
-    if one.kind == other.kind == "episode" and one.speaker != other.speaker:
-        return False
-    return same_words(pieces(one.text), pieces(other.text))
+    return same(Said.of(one), Said.of(other))
 
 
 def distinct(hits: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
@@ -37,41 +52,48 @@ def distinct(hits: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
     Where a fact and an episode say the same the fact stands, at the better of the two places.
     """
     kept: list[Hit] = []
-    words: list[Counter[str]] = []
+    said: list[Said] = []
     for hit in hits:
-        mine = pieces(hit.item.text)
-        twin = next(
-            (place for place, theirs in enumerate(words) if same(kept[place], theirs, hit, mine)), None
-        )
+        mine = Said.of(hit.item)
+        twin = next((place for place, theirs in enumerate(said) if same(theirs, mine)), None)
+        if twin is None and any(nothing_new(theirs, mine) for theirs in said):
+            continue
         if twin is None:
             if len(kept) == limit:
                 break
             kept.append(hit)
-            words.append(mine)
+            said.append(mine)
         elif kept[twin].item.kind == "episode" and hit.item.kind != "episode":
             kept[twin] = Hit(item=hit.item, score=kept[twin].score, why=kept[twin].why)
-            words[twin] = mine
+            said[twin] = mine
     return tuple(kept)
 
 
-def same(kept: Hit, theirs: Counter[str], hit: Hit, mine: Counter[str]) -> bool:
-    if kept.item.kind == hit.item.kind == "episode" and kept.item.speaker != hit.item.speaker:
+def same(one: Said, other: Said) -> bool:
+    if one.item.kind == other.item.kind == "episode" and one.item.speaker != other.item.speaker:
         return False
-    return same_words(theirs, mine)
-
-
-def pieces(text: str) -> Counter[str]:
-    return Counter(PIECE.findall(normal_text(text)))
-
-
-def same_words(one: Counter[str], other: Counter[str]) -> bool:
-    total = one.total() + other.total()
-    if not total or 2 * min(one.total(), other.total()) < SAME_SHARE * total:
+    one_total, other_total = one.words.total(), other.words.total()
+    total = one_total + other_total
+    if not total or 2 * min(one_total, other_total) < SAME_SHARE * total:
         return False
-    if 2 * (one & other).total() < SAME_SHARE * total:
+    if 2 * (one.words & other.words).total() < SAME_SHARE * total:
         return False
-    return not any(vetoes(piece) for piece in (one - other) + (other - one))
+    return not any(vetoes(word) for word in (one.words - other.words) + (other.words - one.words))
 
 
-def vetoes(piece: str) -> bool:
-    return piece in NEGATIONS or piece in HAN_NUMERALS or any(map(str.isdigit, piece))
+def nothing_new(better: Said, later: Said) -> bool:
+    """Whether a fact repeats its message, or a message its fact."""
+    if not set(better.item.source_ids) & set(later.item.source_ids):
+        return False
+    kinds = better.item.kind == "episode", later.item.kind == "episode"
+    if kinds == (True, False):
+        value = normal_text(later.item.value).strip()
+        return bool(value) and value in better.text
+    if kinds == (False, True):
+        new = later.words - better.words
+        return new.total() <= (1 - NOTHING_NEW_SHARE) * later.words.total() and not any(map(vetoes, new))
+    return False
+
+
+def vetoes(word: str) -> bool:
+    return word in NEGATIONS or word in HAN_NUMERALS or any(map(str.isdigit, word))

@@ -73,7 +73,8 @@ HENCEFORTH: Final = re.compile(
     r"(?:(?:please|also|and|so|ok|okay)[ ,]+)*(?:(?:from (?:now on|here on(?: out)?|today(?: on)?|this "
     r"point (?:on|forward))|going forward|henceforth|in (?:the )?future,? please)[ "
     r",:]+(?P<value>[^\x00]{3,400})"
-    r"|(?P<plain>(?:always|never|don't ever|do not ever) (?:answer|reply|respond|use|speak|write|talk|"
+    r"|(?P<plain>(?:always|never|don't ever|do not ever) (?!give up)(?:answer|reply|"
+    r"respond|use|speak|write|talk|"
     r"give|include|show|send|ask|check|format|keep|avoid|put|add|start|begin|explain|recommend|suggest|"
     r"book|choose|assume"
     r"|remind|mention|convert|round|cite|provide|list|call|address|order|offer|propose|quote|"
@@ -172,8 +173,8 @@ ENGLISH: Final = Language(
         (
             "seat",
             re.compile(
-                r"\b(?:window|aisle|middle|front|exit row|bulkhead)\b.{0,12}\bseat|^(?:sitting )?(?:by |at |on "
-                r")?(?:the )?(?:window|aisle)\b(?: side)?$",
+                r"\b(?:window|aisle|middle|front|exit row|bulkhead)\b.{0,12}\bseat|^(?:sitting )?(?:by |at |"
+                r"on )?(?:the )?(?:window|aisle)\b(?: side)?$",
                 re.IGNORECASE,
             ),
         ),
@@ -188,8 +189,8 @@ ENGLISH: Final = Language(
         (
             "delivery",
             re.compile(
-                r"\b(?:home delivery|pick ?up|express|standard|next-day|same-day|overnight)\b.{0,10}(?:shipping|"
-                r"delivery)?$|\bleft at the door\b|\bfront desk\b",
+                r"\b(?:home delivery|pick ?up|express|standard|next-day|same-day|overnight)\b.{0,10}(?:"
+                r"shipping|delivery)?$|\bleft at the door\b|\bfront desk\b",
                 re.IGNORECASE,
             ),
         ),

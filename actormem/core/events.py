@@ -129,8 +129,8 @@ class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
     last: int
     merges: bool
     method: str
-    units: int
     tokens: int
+    summary_tokens: int
     values_tokens: int
     text: str | None
 

@@ -18,13 +18,25 @@ __all__ = ["over_budget", "restart"]
 VALUES_SHARE_MIN = 4  # a quarter of the room is for what was cut, even where one message wants all of it
 
 
-def over_budget(state: Working) -> bool:
-    """Whether a context of all that is in view would exceed the budget."""
-    return state.tokens > state.settings.budget.context
+def over_budget(state: Working, reserve: int = 0) -> bool:
+    """Whether a context of all that is in view would exceed the budget.
+
+    Args:
+        reserve: Tokens that are to be added, as far as there is room beside the newest user message.
+    """
+    context = state.settings.budget.context
+    if reserve and state.newest_user is not None:
+        reserve = min(reserve, context - state.fixed_tokens - state.newest_user.tokens)
+    return state.tokens + max(0, reserve) > context
 
 
-def restart(state: Working, reason: str, counter: Counter, now_ms: int) -> list[ev.SessionEvent]:
+def restart(
+    state: Working, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0
+) -> list[ev.SessionEvent]:
     """The events that start a new epoch whose contexts fit: cuts where they are needed, then exact values.
+
+    Args:
+        reserve: Tokens to leave free, as far as what must stay allows it.
 
     Returns:
         Events in order; after them a context is within the budget, whatever the messages are.
@@ -34,11 +46,11 @@ def restart(state: Working, reason: str, counter: Counter, now_ms: int) -> list[
     if bare.tokens > bare.settings.budget.context and bare.block_tokens > _room(bare) // 2:
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
-    cut = _cut(bare, counter)
+    cut = _cut(bare, counter, reserve)
     if cut is not None:
         found.append(cut)
         bare = evolve(bare, cut)
-    head, tokens = values_wire(bare, bare.settings.budget.context - bare.tokens, counter)
+    head, tokens = values_wire(bare, bare.settings.budget.context - bare.tokens - reserve, counter)
     found.append(ev.EpochStarted(reason=reason, tokens=tokens, time_ms=now_ms, text=head))
     return found
 
@@ -47,13 +59,14 @@ def _room(state: Working) -> int:
     return state.settings.budget.context - base_tokens(state)
 
 
-def _cut(state: Working, counter: Counter) -> ev.Cut | None:
+def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
     """What must leave the view or be shortened, so that exact values of it fit beside what stays."""
     room = state.settings.budget.context - state.fixed_tokens
-    if sum(entry.tokens for entry in state.view) <= room:
-        return None
     must = _must(state)
     must_tokens = sum(entry.tokens for entry in must)
+    room -= min(reserve, max(0, room - must_tokens))
+    if sum(entry.tokens for entry in state.view) <= room:
+        return None
     values = min(state.settings.budget.entities_tokens, max(room - must_tokens, room // VALUES_SHARE_MIN))
     return _first_that_fits(state, must, room - values, counter)
 

@@ -1,5 +1,7 @@
 """The gate: whether recall can help at this turn, and with which words to ask."""
 
+import re
+
 import msgspec
 
 from actormem.core.text import normal
@@ -7,12 +9,18 @@ from actormem.core.text import normal
 __all__ = ["Gate", "gate"]
 
 SMALL_TALK = frozenset(
-    ["hi", "hello", "hey", "thanks", "thank", "you", "ok", "okay", "yes", "no", "bye", "goodbye", "great", "cool", "nice", "good", "morning", "evening", "night", "got", "it", "sure", "fine", "perfect", "please", "welcome", "much", "so", "very", "a", "lot", "and", "that", "all", "is", "for", "now", "cheers", "wow", "haha", "lol"]
+    (
+        "hi hello hey there thanks thank thx ty u you ok okay k yes yep yeah yup no nope bye goodbye great cool "
+        "nice good morning afternoon evening night got it sure fine perfect please welcome much so very a lot "
+        "and that all is for now cheers wow haha lol"
+    ).split()
 )
-SMALL_TALK_ZH = (
-    "你好您好早上好晚上好下午好早安晚安谢谢多谢感谢非常十分好的好吧可以行嗯哦啊呀呢吧了哈嗨再见拜拜没事没问题"
-    "不客气辛苦明白知道收到是的对不用麻烦你您太们"
+# Phrases, not characters: 收到 is an acknowledgement, 没收到 is a complaint.
+SMALL_TALK_ZH = re.compile(
+    "早上|上午|中午|下午|晚上|早安|晚安|大家|谢谢|多谢|感谢|謝謝|多謝|感謝|非常|十分|可以|没事|没问题|沒問題|没关系"
+    "|不客气|不用谢|不用|辛苦|麻烦|明白|知道|收到|再见|再見|明天见|回头见|拜拜"
 )
+PARTICLES_ZH = frozenset("你您们好早的了啊呀呢吧啦哟呗嘛嗯哦噢喔哈嗨嘿哇行是对太")
 THIN_CHARACTERS = 12  # a message this short says too little by itself: the one before goes into the query
 QUERY_CHARACTERS = 2_000
 
@@ -51,7 +59,5 @@ def _small_talk(words: str, letters: list[str]) -> bool:
     latin = [
         word for word in "".join(c if c.isascii() and c.isalnum() else " " for c in words).split() if word
     ]
-    others = [character for character in letters if not character.isascii()]
-    return all(word in SMALL_TALK for word in latin) and all(
-        character in SMALL_TALK_ZH for character in others
-    )
+    others = "".join(character for character in letters if not character.isascii())
+    return SMALL_TALK.issuperset(latin) and PARTICLES_ZH.issuperset(SMALL_TALK_ZH.sub("", others))

@@ -40,6 +40,7 @@ def item_id(number: int) -> str:
 def item_number(id: str) -> int | None:
     """The number in an item's id, or None where it is no item id."""
     digits = id[1:]
-    if not id.startswith("m") or not digits.isascii() or not digits.isdigit() or len(digits) > 18:
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
         return None
-    return int(digits)
+    number = int(digits)
+    return number if id == item_id(number) else None  # `m007` is another id than `m7`

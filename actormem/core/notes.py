@@ -4,12 +4,13 @@ The delimiters hold a nonce drawn once per session; what stands between them can
 of a note carries the id and the date of what it shows. Nothing here ever has the role `system`.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
-from actormem.core.text import language, one_line
+from actormem.core.text import clean, language, one_line
 from actormem.core.values import Item, JsonValue, Message
 from actormem.core.wire import content_text, with_content
 
@@ -26,7 +27,9 @@ __all__ = [
 ]
 
 GONE_VERSION = -1  # stands for an item whose end has been told
-HIT_CHARACTERS = 400  # of one memory in a note: a long episode must not take the whole share
+HIT_CHARACTERS = 240  # of one memory in a note: a long episode must not take the whole share
+SPEAKER_CHARACTERS = 40
+DELIMITER = re.compile(r"[<＜](?=[\s/\u200b]*memory)", re.IGNORECASE)
 
 WORDS = {
     "en": {
@@ -65,7 +68,7 @@ def hit_line(item: Item) -> Line:
     """The line that shows an item: id, the date in its speaker's zone, the text in one line."""
     text = one_line(item.text, HIT_CHARACTERS)
     if item.kind == "episode":
-        text = f"{item.speaker}: {text}"
+        text = f"{one_line(item.speaker, SPEAKER_CHARACTERS)}: {text}"
     return Line(text=_dated(item, text), marks=((item.id, item.version),), by_user=said_by_user(item))
 
 
@@ -74,10 +77,12 @@ def changed_line(item: Item, replacement: Item | None, words: str) -> Line:
     old = one_line(item.value or item.text, HIT_CHARACTERS // 4)
     gone = ((item.id, GONE_VERSION),)
     if replacement is None:
-        return Line(text=_dated(item, WORDS[words]["ended"].format(text=old)), marks=gone, by_user=True)
+        ended = WORDS[words]["ended"].format(text=old)
+        return Line(text=_dated(item, ended), marks=gone, by_user=said_by_user(item))
     text = WORDS[words]["replaces"].format(text=one_line(replacement.text, HIT_CHARACTERS), old=old)
     marks = (*gone, (replacement.id, replacement.version))
-    return Line(text=_dated(replacement, text), marks=marks, by_user=said_by_user(replacement))
+    by_user = said_by_user(replacement) and said_by_user(item)  # the line quotes both
+    return Line(text=_dated(replacement, text), marks=marks, by_user=by_user)
 
 
 def _dated(item: Item, text: str) -> str:
@@ -89,7 +94,8 @@ def _dated(item: Item, text: str) -> str:
 def enclosed(title: str, lines: Sequence[str], nonce: str) -> str:
     """The lines under a title, between the session's delimiters; what looks like a delimiter is defused."""
     body = "\n".join((title, *lines))
-    body = body.replace("<memory", "‹memory").replace("</memory", "‹/memory").replace(nonce, "…")
+    body = DELIMITER.sub("‹", body)
+    body = re.sub(re.escape(nonce), "…", body, flags=re.IGNORECASE) if nonce else body
     return f"<memory-{nonce}>\n{body}\n</memory-{nonce}>"
 
 
@@ -114,7 +120,7 @@ def merged_wire(message: Message, note: str) -> str:
 
 def wire_of(text: str) -> str:
     """A wire message of memory's own, which stands apart from everyone's words."""
-    return msgspec.json.encode({"role": "user", "content": text}).decode()
+    return msgspec.json.encode({"role": "user", "content": clean(text)}).decode()
 
 
 def head_text(summary: str, method: str, values: Sequence[str], nonce: str, words: str) -> str:

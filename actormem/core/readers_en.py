@@ -165,7 +165,7 @@ def capital_name(text: str) -> tuple[str, ...]:
 
 PLACE_PART: Final = re.compile(r"\s*(?:[A-Z0-9#][\w.'#/-]*)(?:\s+[A-Z0-9#][\w.'#/-]*){0,4}$")
 NOT_PLACE: Final = re.compile(
-    r"(?:fear|peace|harmony|hope|denial|a bubble|the moment|the past|the present|the future|constant|"
+    r"(?:not|fear|peace|harmony|hope|denial|a bubble|the moment|the past|the present|the future|constant|"
     r"here|there|this|that|an? (?:\w+ )?(?:world|society|hotel|state)|my|it|him|her|them|you|the "
     r"(?:next|other|same|new|top|bottom|end|point|question|city cent\w+)"
     r"|next|another|using|a (?:new|different|bigger|smaller|better)|stage|step|phase|[a-z]+ing)\b",
@@ -195,4 +195,5 @@ def place(text: str) -> tuple[str, ...]:
 
 
 def anything(text: str) -> tuple[str, ...]:
+    """Whatever was captured, up to where another thought begins."""
     return (cut(text.split(",", 1)[0]),) if cut(text.split(",", 1)[0]) else ()

@@ -52,13 +52,13 @@ NOT_NAMES: Final = re.compile(
     r"[他她它你您们人车不没别外]["
     + HAN
     + r"]?|.*(?:外卖|滴滴|快递|过来|过去|帮忙|起床|吃饭|出来|出去|大家|什么|为什么|回来|一声|服务|代驾|了|"
-    r"醒|家政|救护车|保安|服务员)|[让把被给从]",
+    r"醒|家政|早餐|午餐|晚餐|夜宵|救援|师傅|律师|警察|保姆|停|救护车|保安|服务员)|[让把被给从]",
 )
 SURNAMED: Final = re.compile(
     rf"(?:{COMPOUND}|[{SURNAMES}])[{HAN}]{{1,2}}$|[小阿老大][{HAN}]{{1,2}}$|([{HAN}])\1$|[A-Z]",
 )
 NOT_PLACE: Final = re.compile(
-    r"(?:这|那|哪|一起|一个|楼上|楼下|隔壁|附近|外面|里面|一家|什么|同一|你|您|他|她|别|不|新家|新房|"
+    r"(?:这|那|哪|得|过|惯|进|下来|了|着|满|够|和|跟|与|一起|一个|楼上|楼下|隔壁|附近|外面|里面|一家|什么|同一|你|您|他|她|别|不|新家|新房|"
     r"大城市|农村$|城里$|家里|家$|酒店$|医院$|宿舍$|学校$|公司$|国外$|外地$|城市$|二楼$|一楼$)",
 )
 PLACE_TAIL: Final = re.compile(
@@ -145,4 +145,5 @@ NOT_EMPLOYER: Final = re.compile(
 
 
 def anything(text: str) -> tuple[str, ...]:
+    """Whatever was captured, up to where another thought begins."""
     return (cut(text),) if cut(text) else ()

@@ -20,7 +20,8 @@ __all__ = ["OTHER_CONFIDENCE", "RULE_CONFIDENCE", "Reading", "by_attribute", "ke
 RULE_CONFIDENCE: Final = 0.9
 OTHER_CONFIDENCE: Final = 0.8
 UNIQUE_WORDS: Final = """
-    wife husband partner girlfriend boyfriend spouse mother father boss mother-in-law father-in-law baby parents
+    wife husband partner girlfriend boyfriend spouse mother father boss mother-in-law father-in-law baby
+    parents
 """
 UNIQUE: Final = frozenset(UNIQUE_WORDS.split())  # of others one has several: a second `friend` is another one
 SWITCH: Final = re.compile(
@@ -35,12 +36,13 @@ MOMENTS: Final = re.compile(
     r"Saturday|Sunday)\b|今|明|后天|下周|下个?月|周|星期",
     re.IGNORECASE,
 )
+GOES_ON: Final = re.compile(r"(?:live|lives|work|works)\b")  # `I am 35, live in Porto, …`
 JOINED: Final = re.compile(r"\b(?:and|but)\s", re.IGNORECASE)
 DAY: Final = re.compile(r"\s(?:on|in|last|this|since|for|at|because|so)\s", re.IGNORECASE)
 
 
 class Reading(msgspec.Struct):
-    """What is known while one message is read. Lives for one call."""
+    """What is known while one message is read, in one language after the other. Lives for one call."""
 
     original: str
     language: Language
@@ -48,8 +50,10 @@ class Reading(msgspec.Struct):
     offset_minutes: int
     facts: list[Fact] = []
     last: str = ""  # attribute that a correction speaks of
+    clauses: int = 0  # with a subject, read so far
 
     def add(self, fact: Fact) -> None:
+        """Takes in a fact that was not found yet."""
         same = (fact.subject, fact.attribute, fact.value, fact.negated)
         if all((one.subject, one.attribute, one.value, one.negated) != same for one in self.facts):
             self.facts.append(fact)
@@ -70,6 +74,7 @@ def statement(
     if begin["lead"]:
         tries.append((begin.start("lead"), language.bare))
     if subject:
+        reading.clauses += 1
         who = person(language, subject)
         after = subject.end()
         own = subject.groupdict()
@@ -83,7 +88,7 @@ def statement(
             tries += [(after, language.nouns)]
             if own["owns"] is not None:
                 tries += [(subject.start("owns"), language.predicates)]
-    elif carried and (language is CHINESE or JOINED.search(begin[0])):
+    elif carried and (language is CHINESE or (JOINED.search(begin[0]) or GOES_ON.match(words, start))):
         adverbs = language.adverbs.match(words, start if language is CHINESE else max(start - 1, 0))
         tries.append((adverbs.end() if adverbs else start, language.predicates))
     for position, rules in dict.fromkeys(tries):
@@ -113,6 +118,7 @@ def span(match: re.Match[str]) -> tuple[int, int]:
 
 
 def by_attribute(language: Language, attribute: str) -> Rule | None:
+    """The first rule that states a value of the attribute, or None."""
     rules = (*language.nouns, *language.predicates, *language.bare)
     return next((rule for rule in rules if rule.attribute == attribute and not rule.negated), None)
 

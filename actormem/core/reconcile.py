@@ -8,7 +8,7 @@ the order of arrival: a late one takes its place in the middle of the chain.
 What ends what:
 
     a `one` attribute       any later value ends the earlier one
-    a `many` attribute      nothing but a reversal: its closing (`no longer …`), or its opposite (likes, dislikes)
+    a `many` attribute      nothing but a reversal: its closing (`no longer …`), or its opposite (dislikes)
 
 A closing is kept as an item that is superseded from the start and has confidence 0, so that it still ends a
 value that arrives late; it never ends a value stated after it, is never live, and never merges with a value.

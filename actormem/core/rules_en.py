@@ -63,6 +63,7 @@ MONTHS: Final = (
 
 
 def rule(pattern: str, attribute: str, text: str, read: Reader, *, negated: bool = False) -> Rule:
+    """A rule; its pattern is compiled without regard to case."""
     return Rule(re.compile(pattern, re.IGNORECASE), attribute, text, read, negated)
 
 
@@ -213,7 +214,7 @@ PREDICATES: Final = (
     ),
     rule(
         BE +
-        r"\s+(?P<value>married|divorced|engaged|widowed|single)\b(?! (?:mode|out|to (?:the|this|my "
+        r"\s+(?P<value>married|divorced|engaged|widowed|single)\b(?!-| (?:mode|out|to (?:the|this|my "
         r"(?:job|work))|with|in|by|page|thread))",
         "marital_status", "{who} is {value}", one_of("married|divorced|engaged|widowed|single"),
     ),

@@ -57,6 +57,7 @@ DELIVERIES: Final = (
 
 
 def rule(pattern: str, attribute: str, text: str, read: Reader, *, negated: bool = False) -> Rule:
+    """A rule; its pattern is compiled without regard to case."""
     return Rule(re.compile(pattern, re.IGNORECASE), attribute, text, read, negated)
 
 
@@ -79,7 +80,8 @@ PREDICATES: Final = (
         r"(?:有|得过)(?P<value>[^,。;!?的\x00]{1,12}?)过敏(?:史|症)?",
         "allergy", "{who}对{value}过敏", items,
     ),
-    rule(r"(?P<value>[" + HAN + r"]{1,6})过敏(?=$|[,。;!的\s])", "allergy", "{who}对{value}过敏", items),
+    rule(r"(?!.{0,5}(?:不|没|可能|好像|应该|怀疑|皮肤|鼻|脸|眼|身体|容易|又|也|都|是否|会|很|非常|严重))"
+        r"(?P<value>[" + HAN + r"]{1,6})过敏(?=$|[,。;!的\s])", "allergy", "{who}对{value}过敏", items),
     rule(
         NOW + r"不(?:再)?(?:住在?|在)(?P<value>[^,。;!?\x00]{2,40}?)(?:住)?了",
         "address", "{who}不再住在{value}", place, negated=True,

@@ -16,7 +16,7 @@ AMOUNT: Final = re.compile(rf"(?<![a-z0-9._/:-])(?!0\d){NUMBER}(?![a-z0-9_/:-])(
 TOKEN: Final = re.compile(
     r"[$€£¥+-]?\d[\w.:/%@+-]*|[^\W\d_]+(?:[-'.@/_+#&]\w+)*[+#]*(?:-(?!\w))?|[\u2190-\u2bff\U0001f000-\U0001faff]"
 )
-MIXED: Final = re.compile(r"(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])\w{2,64}", re.ASCII)
+WORD: Final = re.compile(r"\w+", re.ASCII)
 ARTICLES: Final = frozenset(("a", "an", "the", "my", "some"))
 PLURAL_CHARS_MIN: Final = 4  # shorter words are no plurals: gas, bus, yes
 HAN: Final = "\u3400-\u9fff"
@@ -35,8 +35,13 @@ def loose(value: str) -> str:
     while len(tokens) > 1 and tokens[0] in ARTICLES:
         tokens = tokens[1:]
     words = HAN_FILLER.sub("", HAN_GAP.sub("", " ".join(tokens))) or text.strip()
-    ids = [word for word in MIXED.findall(value) if not word.islower()]
+    ids = [word for word in WORD.findall(value) if is_mixed(word)]
     return "\n".join([words, *ids])
+
+
+def is_mixed(word: str) -> bool:
+    """Whether a word has digits, small and capital letters, as ids do in which case matters."""
+    return all(any(map(has, word)) for has in (str.isdigit, str.islower, str.isupper))
 
 
 def in_digits(match: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ from actormem.core.vectors import VectorRows
 __all__ = ["Nearest", "Ranked", "Search"]
 
 ALL_ROWS_MAX: Final = 2_048  # below it every row is scored in full
-CANDIDATES_PER_ARM: Final = 256
+CANDIDATES_PER_ARM: Final = 128
 WHY_SHARE_MIN: Final = 0.005
 
 
@@ -96,9 +96,9 @@ class Search:
             return Ranked(rows, np.zeros(0), {})
         arms = lexical_arms(terms, rows, self.table, self.index, self.neighbours, partial)
         lexical = arms.get("lexical", np.zeros(len(rows)))
-        cosine = window = np.zeros(len(rows))
+        close = window = np.zeros(len(rows))
         if queries is not None:
-            dense, (cosine, window) = dense_arms(
+            dense, (close, window) = dense_arms(
                 queries, rows, self.table, self.vectors, self.windows, cosines, partial
             )
             arms |= dense
@@ -108,7 +108,7 @@ class Search:
         arms |= cue_arms(query, rows, self.table, self.speakers, len(self.index))
         arms |= structured_arms(query, terms, rows, self.index, self.attributes)
         arms |= standing_arms(query, rows, self.table)
-        return self._order(rows, arms, relevance(lexical, cosine))
+        return self._order(rows, arms, relevance(arms, close))
 
     def _order(self, rows: Rows, arms: dict[str, Shares], sure: Shares) -> Ranked:
         raw = fuse(arms, len(rows))

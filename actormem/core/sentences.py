@@ -89,14 +89,15 @@ TOLD: Final = re.compile(
 
 # Without one of these nothing below matches: a cheap test before the costly one.
 INJECTED_PIECES: Final = """
-    <| |> </ <memory <system <assistant <instruction [inst [system [assistant [user [/ system assistant developer
+    <| |> </ <memory <system <assistant <instruction [inst [system [assistant [user [/ system assistant
+    developer
     human role ![ ignore disregard forget override bypass jailbreak
     系统 助手 管理员 开发者 忽略 无视 忘记 忘掉 绕过 覆盖 你现在是 越狱
 """
 INJECTED_WORDS: Final = ("you are now", "dan mode", *INJECTED_PIECES.split())
 TOLD_PIECES: Final = """
-    imagin suppos pretend assum say, role hypothetical e.g story novel game scenario dream if unless whether had were
-    wish say said told tell wrote writ ask claim think thought goes like
+    imagin suppos pretend assum say, role hypothetical e.g story novel game scenario dream if unless whether
+    had were wish say said told tell wrote writ ask claim think thought goes like
     如果 要是 假 倘若 若 万一 设想 想象 想像 比 譬如 例如 扮演 说 讲 问 写 告诉 喊 表示 觉得 以为
 """
 TOLD_WORDS: Final = ("let's say", "lets say", "for instance", "for example", *TOLD_PIECES.split())

@@ -12,11 +12,13 @@ import msgspec
 from actormem.core.events import Shortened
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, message_tokens, with_content
+from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 
 __all__ = ["fit_message", "shortened"]
 
 MARK_TOKENS = 20  # room for the mark itself, more than it takes in any vocabulary measured
 CUT_ARGUMENT = "cut_by_memory"
+SMALL_ARGUMENT_BYTES = 8  # kept as they are: the mark in their place would take more
 
 
 class Counter(Protocol):
@@ -32,7 +34,7 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
     Cost: a few counts of at most `tokens` tokens, and one count of the message.
     """
     text = _words(message)
-    whole = counter.count(text)
+    whole = max(counter.count(text), message_tokens(message, counter.count) - MESSAGE_OVERHEAD_TOKENS)
     keep = counter.truncate(text, max(0, tokens - MARK_TOKENS))
     while True:
         form = Shortened(sequence, len(keep), 0, max(0, whole - counter.count(keep)))
@@ -78,7 +80,8 @@ def _short_calls(wire: str, characters: int) -> str:
         function = call["function"]
         assert isinstance(function, Mapping)
         arguments = str(function.get("arguments") or "")
-        short = arguments if len(arguments) <= left else _json({CUT_ARGUMENT: arguments[:left]})
+        fits = len(arguments) <= left or len(arguments.encode()) <= SMALL_ARGUMENT_BYTES
+        short = arguments if fits else _json({CUT_ARGUMENT: arguments[:left]})
         left = max(0, left - len(arguments))
         kept.append({**call, "function": {**function, "arguments": short}})
     return _json({**fields, "tool_calls": kept})

@@ -4,6 +4,8 @@ A snapshot is a cache: one that cannot be read is left aside and the events are 
 whatever erases words erases the session's snapshot too.
 """
 
+from zlib import crc32
+
 import msgspec
 
 from actormem.core.entities import EntityTable
@@ -14,6 +16,7 @@ from actormem.core.working import Block, Entry, Note, Settings, Working
 __all__ = ["decode_state", "encode_state"]
 
 SNAPSHOT_VERSION = 1
+CHECK_BYTES = 4  # a CRC-32 in front: a flipped bit inside a text would still be a text
 
 
 class EntryRow(msgspec.Struct, frozen=True, array_like=True):
@@ -68,21 +71,27 @@ def encode_state(state: Working) -> bytes:
         out=tuple(sorted(state.out)),
         **same,
     )
-    return msgspec.msgpack.encode(snapshot)
+    body = msgspec.msgpack.encode(snapshot)
+    return _check(body) + body
 
 
 def decode_state(body: bytes) -> Working | None:
     """The state that `encode_state` made these bytes of; None where they are of another version or damaged."""
-    try:
-        snapshot = DECODER.decode(body)
-    except (msgspec.MsgspecError, ValueError):
+    if body[:CHECK_BYTES] != _check(body[CHECK_BYTES:]):
         return None
-    if snapshot.version != SNAPSHOT_VERSION:
+    try:
+        snapshot = DECODER.decode(body[CHECK_BYTES:])
+        if snapshot.version != SNAPSHOT_VERSION:
+            return None
+        entries = tuple(_entry(row) for row in snapshot.entries)
+    except ValueError:  # msgspec's own and ours: bytes of a version that wrote other fields or messages
         return None
     same = {name: getattr(snapshot, name) for name in Snapshot.__struct_fields__ if name not in OWN_FIELDS}
-    return Working(
-        entries=tuple(_entry(row) for row in snapshot.entries), out=frozenset(snapshot.out), **same
-    )
+    return Working(entries=entries, out=frozenset(snapshot.out), **same)
+
+
+def _check(body: bytes) -> bytes:
+    return crc32(body).to_bytes(CHECK_BYTES, "big")
 
 
 def _row(entry: Entry) -> EntryRow:

@@ -7,9 +7,14 @@ Tool calls come in pieces: a piece belongs to the call of its id, else of its in
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+import msgspec
+
 from actormem.errors import UsageError
 
 __all__ = ["ReplyDraft"]
+
+
+CUT_OFF = ("length", "content_filter")  # finish reasons after which a tool call may lack its end
 
 
 class CallDraft:
@@ -27,7 +32,7 @@ class ReplyDraft:
 
     Attributes:
         said: Whether any word or call has come.
-        whole: Whether the stream said that it ended by itself.
+        whole: Whether the stream said that it ended, by itself or at a limit of tokens.
         prompt_tokens: What the provider counted for the request, or 0.
     """
 
@@ -35,6 +40,7 @@ class ReplyDraft:
         self.said = False
         self.whole = False
         self.prompt_tokens = 0
+        self._finished = False  # the model was done; not so where a limit cut it off
         self._words: list[str] = []
         self._calls: list[CallDraft] = []
 
@@ -59,10 +65,12 @@ class ReplyDraft:
 
         Args:
             whole: False where the stream was broken off: its tool calls are then left out, since the last
-                may lack its end.
+                may lack its end. Where nobody said how it ended, those are kept whose arguments are JSON.
         """
         words = "".join(self._words)
         calls = [call for call in self._calls if call.id and call.name] if whole or self.whole else []
+        if not self._finished:
+            calls = [call for call in calls if _is_json(call.arguments)]
         if not words and not calls:
             return None
         fields: dict[str, object] = {"role": "assistant", "content": words or None}
@@ -78,8 +86,12 @@ class ReplyDraft:
         return fields
 
     def _choice(self, choice: object) -> None:
-        if _field(choice, "finish_reason"):
+        if _field(choice, "index"):
+            return  # another answer to the same request: the first one is the reply
+        reason = _field(choice, "finish_reason")
+        if reason:
             self.whole = True
+            self._finished = reason not in CUT_OFF
         delta = _field(choice, "delta") or _field(choice, "message")
         words = _field(delta, "content")
         if isinstance(words, str) and words:
@@ -117,6 +129,14 @@ def _field(holder: object, name: str) -> object:
     if isinstance(holder, Mapping):
         return cast("Mapping[str, object]", holder).get(name)
     return getattr(holder, name, None)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text or "{}")
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _items(value: object) -> Sequence[object]:

@@ -5,7 +5,7 @@ saw today.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import msgspec
@@ -36,6 +36,9 @@ PRICED_PARTS = {
     "input_file": limits.FILE_TOKENS,
 }
 LOW_DETAIL_IMAGE_TOKENS = 85  # OpenAI's price of an image at low detail
+COUNTED_OF_CALL = ("id", "type", "function")  # what a call always has; anything else in it is counted as JSON
+TIME_YEARS = (1900, 9000)  # dates near the ends of the calendar overflow when a zone is applied
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Count = Callable[[str], int]
 
 
@@ -53,8 +56,6 @@ def parse_message(given: object) -> Message:
         UsageError: It is not one; says which field and why, without its words.
     """
     if isinstance(given, Message):
-        if given.wire:
-            return given
         fields = _fields(given)
     else:
         fields = _mapping(given)
@@ -91,6 +92,7 @@ def message_tokens(message: Message, count: Count) -> int:
                 tokens += limits.NAME_OVERHEAD_TOKENS + count(str(value))
             case "tool_calls":
                 tokens += sum(_call_tokens(call, count) for call in message.tool_calls)
+                tokens += sum(_extra_tokens(call, count) for call in cast("Sequence[JsonValue]", value or ()))
             case _ if value is not None:
                 tokens += count(value if isinstance(value, str) else msgspec.json.encode(value).decode())
             case _:
@@ -131,6 +133,34 @@ def with_content(message: Message, content: JsonValue) -> Message:
 
 
 def _fields(message: Message) -> dict[str, object]:
+    if message.wire:
+        fields = _wire_fields(message)
+    else:
+        fields = _own_fields(message)
+    if message.id:
+        fields["id"] = message.id
+    if message.time_ms:
+        try:
+            fields["time"] = message.time
+        except (OverflowError, ValueError):
+            raise UsageError("a Message's time_ms or offset_minutes is out of range") from None
+    return fields
+
+
+def _wire_fields(message: Message) -> dict[str, object]:
+    """What the wire text says, where the fields beside it say the same."""
+    try:
+        fields = msgspec.json.decode(message.wire, type=dict[str, object])
+        same = from_wire(message.wire, id="", time_ms=0, offset_minutes=0)
+    except ValueError:
+        raise UsageError("a Message's wire must be its JSON text") from None
+    names = ("role", "content", "name", "tool_calls", "tool_call_id")
+    if any(getattr(same, name) != getattr(message, name) for name in names):
+        raise UsageError("a Message's wire and its fields differ", hint="leave wire empty to change fields")
+    return fields
+
+
+def _own_fields(message: Message) -> dict[str, object]:
     fields: dict[str, object] = {"role": message.role, "content": message.content}
     if message.name is not None:
         fields["name"] = message.name
@@ -141,10 +171,6 @@ def _fields(message: Message) -> dict[str, object]:
         ]
     if message.tool_call_id is not None:
         fields["tool_call_id"] = message.tool_call_id
-    if message.id:
-        fields["id"] = message.id
-    if message.time_ms:
-        fields["time"] = message.time
     return fields
 
 
@@ -176,11 +202,14 @@ def _message(fields: Mapping[str, JsonValue], wire: str, id: str, time_ms: int, 
         raise UsageError("a message's name and tool_call_id must be strings")
     if role == "tool" and not call_id:
         raise UsageError("a tool message must have a tool_call_id")
+    calls = _calls(fields.get("tool_calls"))
+    if calls and role != "assistant":
+        raise UsageError(f"only an assistant message may have tool_calls, not one of role {role}")
     return Message(
         role=role,
         content=content,
         name=name,
-        tool_calls=_calls(fields.get("tool_calls")),
+        tool_calls=calls,
         tool_call_id=call_id,
         id=id,
         time_ms=time_ms,
@@ -212,6 +241,12 @@ def _call_tokens(call: ToolCall, count: Count) -> int:
     return limits.TOOL_CALL_OVERHEAD_TOKENS + count(call.id) + count(call.name) + count(call.arguments)
 
 
+def _extra_tokens(call: JsonValue, count: Count) -> int:
+    assert isinstance(call, Mapping)
+    extra = {key: value for key, value in call.items() if key not in COUNTED_OF_CALL}
+    return count(msgspec.json.encode(extra).decode()) if extra else 0
+
+
 def _content_tokens(content: JsonValue, count: Count) -> int:
     if content is None:
         return 0
@@ -226,14 +261,12 @@ def _part_tokens(part: JsonValue, count: Count) -> int:
         return count(part)
     assert isinstance(part, Mapping)
     text, kind = part.get("text"), part.get("type")
-    if isinstance(text, str):
-        return count(text) + 1
+    words = count(text) + 1 if isinstance(text, str) else 0
     if isinstance(kind, str) and kind in PRICED_PARTS:
         image = part.get("image_url")
-        if isinstance(image, Mapping) and image.get("detail") == "low":
-            return LOW_DETAIL_IMAGE_TOKENS
-        return PRICED_PARTS[kind]
-    return count(msgspec.json.encode(part).decode())
+        low = kind == "image_url" and isinstance(image, Mapping) and image.get("detail") == "low"
+        return words + (LOW_DETAIL_IMAGE_TOKENS if low else PRICED_PARTS[kind])
+    return words or count(msgspec.json.encode(part).decode())
 
 
 def _time(given: object) -> tuple[int, int]:
@@ -249,7 +282,9 @@ def _time(given: object) -> tuple[int, int]:
     offset = given.utcoffset()
     if offset is None:
         raise UsageError("a message's time must carry its zone, such as +08:00 or Z")
-    return int(given.timestamp() * 1000), int(offset.total_seconds() // 60)
+    if not TIME_YEARS[0] <= given.year <= TIME_YEARS[1]:
+        raise UsageError(f"a message's time must lie in the years {TIME_YEARS[0]} to {TIME_YEARS[1]}")
+    return (given - EPOCH) // timedelta(milliseconds=1), int(offset.total_seconds() // 60)
 
 
 def _clean(value: object, depth: int) -> JsonValue:

@@ -29,17 +29,18 @@ LETTERS_OR_DIGITS: Final = re.compile(r"\d+|[^\W\d_]+")
 
 STOP_LIST: Final = """
     a about above after again against all also am an and any are aren as at be because been before being
-    below between both but by can cannot could couldn d did didn do does doesn doing don down during
-    each few for from further get got had hadn has hasn have haven having he her here hers herself him
-    himself his how i if in into is isn it its itself just let ll m me more most my myself no nor not of
-    off on once only or other our ours ourselves out over own please re s same shan she should shouldn
-    so some such t than that the their theirs them themselves then there these they this those through
-    to too under until up us ve very was wasn we were weren what when where which while who whom whose
-    why will with won would wouldn you your yours yourself yourselves
+    below between both but by bye can cannot could couldn d did didn do does doesn doing don down during
+    each few for from further get got had hadn haha has hasn have haven having he hello her here hers
+    herself hey hi him himself his hmm how i if in into is isn it its itself just let ll lol m me more
+    most my myself no nor not of off oh ok okay on once only or other our ours ourselves out over own
+    please re s same shan she should shouldn so some such sure t than thank thanks that the their theirs
+    them themselves then there these they this those through to too under until up us ve very was wasn
+    we were weren what when where which while who whom whose why will with won would wouldn wow yeah yes
+    you your yours yourself yourselves
 """
 STOP_WORDS: Final = frozenset(STOP_LIST.split())
 STOP_CHARACTERS: Final = frozenset(
-    "的了是在我你他她它们和与及或也都就还很这那个之吗呢吧啊呀哦嗯么什怎哪有着过把被给到从对为"
+    "的了是在我你他她它们和与及或也都就还很这那个之吗呢吧啊呀哦嗯么什怎哪有着过把被给到从对为好谢您哈请"
 )
 
 

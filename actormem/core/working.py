@@ -76,7 +76,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 class Block(msgspec.Struct, frozen=True, kw_only=True):
     """What stands for the messages from `first` to `last`: a summary, and their exact values.
 
-    `wire` is its message (empty where its words are gone), `units` the quarters of the shares it takes.
+    `wire` is its message, with the exact values; empty where its words are gone.
     """
 
     first: int
@@ -84,9 +84,9 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     wire: str
     tokens: int
+    summary_tokens: int
     values_tokens: int
     method: str
-    units: int
 
 
 class MessageEntities(msgspec.Struct, frozen=True):
@@ -337,9 +337,9 @@ def _block_made(state: Working, event: ev.BlockMade) -> Working:
         summary=words["summary"],
         wire=words["wire"],
         tokens=event.tokens if words["wire"] else 0,
+        summary_tokens=event.summary_tokens,
         values_tokens=event.values_tokens,
         method=event.method,
-        units=event.units,
     )
     return msgspec.structs.replace(
         state,

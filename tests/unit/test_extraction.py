@@ -36,6 +36,7 @@ STATED: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("My wife's name is Sunniva.", [("wife", "name", "Sunniva")]),
     ("My brother Tolly lives in Ghent.", [("brother Tolly", "address", "Ghent")]),
     ("My favourite colour is teal.", [("user", "favorite_color", "teal")]),
+    ("I'm 35 years old, live in Porto.", [("user", "age", "35"), ("user", "address", "Porto")]),
     ("I love hiking and hate running.", [("user", "likes", "hiking"), ("user", "dislikes", "running")]),
     (
         "I work at Orchid Ltd and I have asthma.",
@@ -100,6 +101,7 @@ NOTHING = [
     "Book me a table for two at seven.",
     "I can't remember the name of that film.",
     "Never mind.",
+    "Never give up!",
     "I used to live in Ghent.",
     "My old address was 4 Fen Lane.",
     "```\nmy name is Mo\n```",
@@ -300,6 +302,11 @@ def test_a_message_gives_at_most_twenty_facts() -> None:
 )
 def test_odd_and_huge_texts_are_read_without_fuss(text: str) -> None:
     assert found(text) == []
+
+
+def test_a_message_of_endless_clauses_is_read_in_part() -> None:
+    assert found("I walk, " * 200 + "I live in Porto") == []
+    assert found("I walk, " * 20 + "I live in Porto") == [("user", "address", "Porto")]
 
 
 def test_only_the_first_pages_are_read() -> None:

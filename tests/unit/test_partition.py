@@ -15,7 +15,7 @@ from actormem.core.values import Hit, Item, Owner
 ADA = Owner("", "ada")
 NOW = 1_750_000_000_000
 DAY = 86_400_000
-DIMENSIONS = 64
+DIMENSIONS = 384
 
 
 def vector_of(text: str) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ import pytest
 from actormem.core.cues import answer_types, asked_types, named_speaker, question_share
 from actormem.core.duplicates import distinct, says_the_same
 from actormem.core.named_dates import NamedDate, date_nearness, day_number, named_dates
-from actormem.core.rank import fuse, recency_share, relevance, session_prior, stretch
+from actormem.core.rank import closeness, fuse, recency_share, relevance, session_prior, stretch
 from actormem.core.values import Hit, Item, Owner
 
 ADA = Owner("", "ada")
@@ -38,11 +38,21 @@ def test_recency_halves_after_a_half_life_and_the_future_is_new() -> None:
     assert shares.tolist() == [1.0, 0.5, 0.25, 1.0]
 
 
-def test_relevance_needs_one_good_arm() -> None:
-    none, words, close, both = relevance(np.array([0, 0.6, 0, 0.6]), np.array([0.1, 0.1, 0.9, 0.9])).tolist()
+def test_one_good_kind_of_evidence_makes_relevant_and_two_make_it_surer() -> None:
+    words = {"lexical": np.array([0, 0.6, 0, 0.6])}
+    none, by_words, by_meaning, by_both = relevance(words, np.array([0.1, 0.1, 0.5, 0.5])).tolist()
     assert none == 0
-    assert 0.5 < words < 1
-    assert close == both == 1
+    assert by_words == pytest.approx(0.6)
+    assert 0.5 < by_meaning < by_both < 1
+
+
+@pytest.mark.parametrize("usual", [0.0, 0.75])
+def test_closeness_is_measured_from_what_is_usual_for_the_embedder(usual: float) -> None:
+    sample = usual + np.linspace(0, 0.05, 100)
+    far, near = closeness(np.array([usual, usual + (1 - usual) * 0.6]), sample).tolist()
+    assert far < 0.05
+    assert near == pytest.approx(0.6, abs=0.05)
+    assert closeness(np.array([usual]), sample[:5]).tolist() == [usual], "too few to tell"
 
 
 def test_fuse_adds_weighted_arms() -> None:
@@ -155,3 +165,18 @@ def test_a_fact_takes_the_place_of_the_episode_that_says_the_same() -> None:
     (kept,) = distinct(hits, 5)
     assert kept.item.kind == "fact"
     assert kept.score == 0.9
+
+
+def test_a_fact_below_its_message_is_left_out_and_above_it_the_message_stays_if_it_says_more() -> None:
+    message = "I moved the piano to the cellar because the damp in the attic ruined the strings, sadly"
+    episode = hit(message, 0.9, kind="episode", speaker="user", source_ids=("x",))
+    fact = hit("The user keeps the piano in the cellar", 0.8, value="cellar", source_ids=("x",))
+    assert [kept.item.kind for kept in distinct([episode, fact], 5)] == ["episode"]
+    assert [kept.item.kind for kept in distinct([fact, episode], 5)] == ["fact", "episode"]
+
+
+def test_a_message_that_says_no_more_than_its_fact_is_left_out() -> None:
+    fact = hit("用户打算参加陶艺工作坊", 0.9, value="参加陶艺工作坊", source_ids=("x",))
+    episode = hit("我打算参加陶艺工作坊。", 0.8, kind="episode", speaker="user", source_ids=("x",))
+    other = hit("我打算参加陶艺工作坊三次。", 0.7, kind="episode", speaker="user", source_ids=("y",))
+    assert [kept.item.kind for kept in distinct([fact, episode, other], 5)] == ["fact", "episode"]

@@ -126,6 +126,16 @@ def test_a_reversal_of_another_value_of_a_one_attribute_changes_nothing_live() -
     assert live(state) == ["Oslo"]
 
 
+def test_a_reversal_that_ended_nothing_stands_apart_from_the_chain() -> None:
+    state = told(
+        item(1, "address", "Oslo", at=1, one=True),
+        (item(2, "address", "Porto", at=2, one=True), True),
+        item(3, "address", "Ghent", at=3, one=True),
+    )
+    assert (state["m2"].supersedes, state["m2"].superseded_by) == ("", "")
+    assert (state["m3"].supersedes, state["m1"].superseded_by) == ("m1", "m3")
+
+
 def test_a_reversal_that_names_the_town_closes_the_street_address() -> None:
     state = told(
         item(1, "address", "12 Larch Road, Porto", at=1, one=True),

@@ -1,0 +1,98 @@
+"""The budget: every refusal with its numbers, and shares that work from 64 tokens to a billion."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pytest
+
+from actormem.core.budget import TOKENS_MAX, Budget
+from actormem.errors import BudgetError, UsageError
+from actormem.limits import BUDGET_TOKENS_MIN
+
+
+@pytest.mark.parametrize("given", [0, -1, 1, BUDGET_TOKENS_MIN - 1, -(10**30)])
+def test_a_context_below_the_smallest_is_refused_with_the_number(given: int) -> None:
+    with pytest.raises(UsageError, match=rf"^context must be at least {BUDGET_TOKENS_MIN}, not {given}$"):
+        Budget(context=given)
+
+
+@pytest.mark.parametrize("given", [True, 300.0, math.nan, math.inf, "300", None, Fraction(300)])
+def test_a_context_that_is_no_whole_number_is_refused(given: Any) -> None:
+    with pytest.raises(UsageError, match=r"^context must be a whole number of tokens, not "):
+        Budget(context=given)
+
+
+@pytest.mark.parametrize("name", ["context", "reply", "summary", "recall", "entities", "keep_recent"])
+def test_a_number_that_storage_cannot_hold_is_refused(name: str) -> None:
+    given: dict[str, Any] = {"context": 1_000, name: TOKENS_MAX + 1}
+    with pytest.raises(UsageError, match=rf"^{name} must be at most {TOKENS_MAX}$"):
+        Budget(**given)
+
+
+@pytest.mark.parametrize("name", ["reply", "summary", "recall", "entities", "keep_recent"])
+@pytest.mark.parametrize("value", [-1, False, 1.5, math.nan, "1"])
+def test_a_share_that_is_no_whole_number_from_zero_is_refused_by_name(name: str, value: Any) -> None:
+    given: dict[str, Any] = {"context": 1_000, name: value}
+    with pytest.raises(UsageError, match=rf"^{name} must be "):
+        Budget(**given)
+
+
+@pytest.mark.parametrize("name", ["compact_at", "compact_to"])
+@pytest.mark.parametrize("value", [0, 1, -0.1, 1.1, math.nan, math.inf, True, "0.5", None])
+def test_a_mark_outside_zero_and_one_is_refused_by_name(name: str, value: Any) -> None:
+    given: dict[str, Any] = {"context": 1_000, name: value}
+    with pytest.raises(UsageError, match=rf"^{name} must lie between 0 and 1, not "):
+        Budget(**given)
+
+
+@pytest.mark.parametrize(("at", "to"), [(0.5, 0.5), (0.4, 0.6)])
+def test_compact_to_must_be_below_compact_at(at: float, to: float) -> None:
+    with pytest.raises(UsageError, match=rf"^compact_to \({to}\) must be below compact_at \({at}\)$"):
+        Budget(context=1_000, compact_at=at, compact_to=to)
+
+
+@pytest.mark.parametrize("shares", [(400, 300, 300), (1_000, 0, 0), (0, 2_000, 0)])
+def test_shares_that_leave_nothing_for_messages_are_refused_with_both_numbers(
+    shares: tuple[int, int, int],
+) -> None:
+    summary, recall, entities = shares
+    with pytest.raises(BudgetError) as caught:
+        Budget(context=1_000, summary=summary, recall=recall, entities=entities)
+    assert (caught.value.needed_tokens, caught.value.budget_tokens) == (sum(shares), 1_000)
+    assert f"needs {sum(shares)} tokens, has 1000" in str(caught.value)
+
+
+def test_shares_one_token_below_the_total_are_taken() -> None:
+    assert Budget(context=1_000, summary=400, recall=300, entities=299).entities_tokens == 299
+
+
+@pytest.mark.parametrize("context", [64, 300, 4_096, 200_000, TOKENS_MAX])
+def test_default_shares_grow_with_the_context_and_leave_most_of_it_to_messages(context: int) -> None:
+    budget = Budget(context=context)
+    shares = budget.summary_tokens + budget.recall_tokens + budget.entities_tokens
+    assert 0 < shares < context * 0.7
+    assert budget.summary_tokens == int(context * 0.12)
+    assert budget.recall_tokens == int(context * 0.15)
+    assert budget.compact_to_tokens == int(context * 0.4) < budget.compact_at_tokens == int(context * 0.8)
+    assert 2 * budget.message_tokens == context - context % 2
+
+
+def test_the_share_of_exact_values_never_falls_when_the_context_grows() -> None:
+    shares = [Budget(context=context).entities_tokens for context in range(64, 50_000, 97)]
+    assert shares == sorted(shares)
+    assert shares[0] >= 16
+
+
+def test_a_share_that_is_given_stands_as_it_is_zero_too() -> None:
+    budget = Budget(context=300, summary=0, recall=7, entities=0)
+    assert (budget.summary_tokens, budget.recall_tokens, budget.entities_tokens) == (0, 7, 0)
+
+
+def test_a_stored_budget_is_read_back_and_a_damaged_one_is_refused() -> None:
+    budget = Budget(context=200_000, recall=600, compact_at=0.7)
+    body = msgspec.msgpack.encode(budget)
+    assert msgspec.msgpack.decode(body, type=Budget) == budget
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.msgpack.decode(msgspec.msgpack.encode({"context": 3}), type=Budget)

@@ -1,0 +1,102 @@
+"""The gate: small talk asks nothing of memory, everything else does, and a thin question takes the one before."""
+
+import pytest
+
+from actormem.core.gate import QUERY_CHARACTERS, gate
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi",
+        "Hello!",
+        "hey there",
+        "Thanks a lot!!",
+        "thank you so much 🙏",
+        "thx",
+        "OK",
+        "okay, got it",
+        "Yes please.",
+        "yep",
+        "Good morning",
+        "Ｈｅｌｌｏ",
+        "that is all for now, bye",
+        "你好",
+        "您好！",
+        "早上好呀",
+        "谢谢！",
+        "非常感谢",
+        "多谢啦",
+        "好的",
+        "嗯嗯",
+        "收到，谢谢",
+        "明白了",
+        "知道了",
+        "辛苦了",
+        "没问题",
+        "不客气",
+        "哈哈哈",
+        "晚安",
+        "再见",
+        "OK，谢谢👌",
+    ],
+)
+def test_greetings_thanks_and_acknowledgements_keep_it_closed(text: str) -> None:
+    decided = gate(text, before="我的订单号是 KX-48210")
+    assert (decided.open, decided.reason, decided.query) == (False, "small talk", "")
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "👍", "🙏🙏", "❤️", "👩‍👩‍👧", "？？", "...", "。", "\u200b", "¯\\_( )_/¯ "])
+def test_no_words_keep_it_closed(text: str) -> None:
+    decided = gate(text, before="before")
+    assert (decided.open, decided.query) == (False, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我的订单号是多少？",
+        "那我的订单 KX-48210 退款要多久",
+        "你还记得我住哪儿吗",
+        "谢谢，我的地址是什么？",
+        "What is my budget?",
+        "thanks, and what was the order number?",
+        "is it good for my allergy?",
+        "where do I live",
+        "1️⃣ 还是 2️⃣ ?",
+        "KX-48210",
+        "没收到",
+        "不明白",
+        "你好像没明白",
+        "merci, où est ma commande ?",
+    ],
+)
+def test_questions_open_it_with_their_own_words(text: str) -> None:
+    decided = gate(text)
+    assert decided.open
+    assert decided.query == text.strip()
+
+
+def test_a_statement_opens_it_and_says_so() -> None:
+    assert gate("I moved to 12 Larch Road last week.").reason == "a statement"
+    assert gate("我上周搬到了杭州市文三路 12 号。").reason == "a statement"
+    assert gate("我上周搬到了哪里你还记得清楚？").reason == "a question"
+
+
+@pytest.mark.parametrize("text", ["那个呢？", "那他呢", "why?", "and mine?", "多少钱"])
+def test_a_short_message_asks_with_the_one_before(text: str) -> None:
+    decided = gate(text, before="我的蓝色水壶寄出了吗？")
+    assert decided.open
+    assert decided.reason == "short message, asked with the one before"
+    assert decided.query == f"我的蓝色水壶寄出了吗？\n{text}"
+
+
+def test_a_short_message_with_none_before_asks_alone() -> None:
+    assert gate("那个呢？").query == "那个呢？"
+
+
+def test_a_query_is_bounded_and_keeps_the_newest_words() -> None:
+    assert len(gate("问题很长" * 90_000).query) == QUERY_CHARACTERS
+    decided = gate("那个呢？", before="长" * 200_000)
+    assert len(decided.query) == QUERY_CHARACTERS
+    assert decided.query.endswith("\n那个呢？")
