@@ -1,6 +1,8 @@
 """What the front door's methods share: checked arguments, and asking an actor from the right loop."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import anyio.lowlevel
@@ -9,7 +11,7 @@ import msgspec
 from actormem.actors.services import Services
 from actormem.core.ids import checked_id
 from actormem.core.text import clean
-from actormem.core.values import Message, Owner
+from actormem.core.values import ItemKind, Message, Owner
 from actormem.errors import UsageError
 from actormem.kernel import ActorSystem, Ref
 from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
@@ -18,14 +20,19 @@ __all__ = [
     "FrontDoor",
     "Given",
     "item_text",
+    "kinds_or_none",
+    "milliseconds",
+    "offset_minutes",
     "owner_of",
     "positive",
     "query_text",
+    "share",
     "text_or_none",
     "zone_or_none",
 ]
 
 Given = Mapping[str, object] | Message
+KINDS: tuple[str, ...] = get_args(ItemKind)
 
 
 class FrontDoor:
@@ -72,6 +79,35 @@ def positive(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
         raise UsageError(f"{name} must be a number above 0, not {value!r}")
     return value
+
+
+def share(name: str, value: float) -> float:
+    """The number, if it lies between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+    return value
+
+
+def milliseconds(name: str, value: object) -> int:
+    """The moment as UTC milliseconds."""
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise UsageError(f"{name} must be a datetime that carries its zone")
+    return int(value.timestamp() * 1000)
+
+
+def offset_minutes(value: datetime | None) -> int:
+    """The moment's offset from UTC."""
+    offset = value.utcoffset() if value else None
+    return int(offset.total_seconds() // 60) if offset else 0
+
+
+def kinds_or_none(kinds: Sequence[str] | None) -> frozenset[str] | None:
+    """The kinds of items asked for; None for all."""
+    if kinds is None:
+        return None
+    if isinstance(kinds, str) or not all(kind in KINDS for kind in kinds):
+        raise UsageError(f"kinds must be a list of {', '.join(KINDS)}")
+    return frozenset(kinds)
 
 
 def item_text(text: object) -> str:

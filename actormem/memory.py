@@ -1,7 +1,10 @@
 """An owner's long-term memory, as the runtime gives it: recall, remember, list, edit, import, forget."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
+from hashlib import blake2b
 from typing import Literal, cast
 
 import msgspec
@@ -11,12 +14,23 @@ from actormem.actors import messages as say
 from actormem.actors.recalling import recall
 from actormem.core.attributes import cardinality
 from actormem.core.ids import checked_id
-from actormem.core.text import clean
-from actormem.core.values import Fact, Item, ItemKind, Message, Recall, SessionKey
+from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
-from actormem.front import FrontDoor, Given, item_text, owner_of, positive
-from actormem.ports import EraseOwner, EraseSession
+from actormem.front import (
+    FrontDoor,
+    Given,
+    item_text,
+    kinds_or_none,
+    milliseconds,
+    offset_minutes,
+    owner_of,
+    positive,
+    query_text,
+    share,
+    text_or_none,
+)
+from actormem.ports import EraseOwner
 from actormem.statistics import Receipt
 
 __all__ = ["OwnerMemory"]
@@ -53,20 +67,18 @@ class OwnerMemory(FrontDoor):
         Returns:
             Hits, best first; `degraded` names what missed the deadline.
         """
-        if not isinstance(query, str) or len(query) > limits.QUERY_CHARS_MAX:
-            raise UsageError(f"a query must be text of at most {limits.QUERY_CHARS_MAX} characters")
-        if not 1 <= limit <= limits.RECALL_HITS_MAX:
-            raise UsageError(f"limit must be from 1 to {limits.RECALL_HITS_MAX}, not {limit}")
+        if type(limit) is not int or not 1 <= limit <= limits.RECALL_HITS_MAX:
+            raise UsageError(f"limit must be a number from 1 to {limits.RECALL_HITS_MAX}, not {limit!r}")
         self.check_loop()
         clock = self._services.clock
         began_s = clock.monotonic_s()
         asked = say.RecallItems(
-            query=clean(query),
+            query=query_text(query),
             vectors=None,
             limit=limit,
-            kinds=None if kinds is None else frozenset(kinds),
-            min_score=min_score,
-            at_ms=None if at is None else int(at.timestamp() * 1000),
+            kinds=kinds_or_none(kinds),
+            min_score=None if min_score is None else share("min_score", min_score),
+            at_ms=None if at is None else milliseconds("at", at),
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
         found, degraded = await recall(
@@ -103,26 +115,25 @@ class OwnerMemory(FrontDoor):
             expires: When its time runs out; default never.
         """
         words = item_text(text)
-        if not 0 <= importance <= 1:
-            raise UsageError(f"importance must lie between 0 and 1, not {importance!r}")
+        kinds_or_none([kind])
         fact = Fact(
             subject="user",
-            attribute=attribute,
+            attribute=checked_id(attribute, "attribute"),
             cardinality=cardinality(attribute),
-            value=clean(value) or words,
+            value=(text_or_none("value", value) or "").strip() or words,
             text=words,
             quote="",
             kind=kind,
-            importance=importance,
+            importance=share("importance", importance),
             confidence=1.0,
             explicit=True,
         )
         now_ms = self._services.clock.now_ms()
         asked = say.RememberItem(
             fact=fact,
-            event_ms=now_ms if time is None else int(time.timestamp() * 1000),
-            offset_minutes=0,
-            expires_ms=0 if expires is None else int(expires.timestamp() * 1000),
+            event_ms=now_ms if time is None else milliseconds("time", time),
+            offset_minutes=offset_minutes(time),
+            expires_ms=0 if expires is None else milliseconds("expires", expires),
         )
         return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
 
@@ -135,7 +146,7 @@ class OwnerMemory(FrontDoor):
         history: bool = False,
     ) -> tuple[Item, ...]:
         """The user's items, oldest first: live ones, or with `history` those they superseded too."""
-        asked = say.ListItems(None if kinds is None else frozenset(kinds), history)
+        asked = say.ListItems(kinds_or_none(kinds), history)
         return cast("tuple[Item, ...]", await self.ask_memory(owner_of(user, tenant), asked))
 
     async def item(self, item_id: str, *, user: str, tenant: str = "") -> Item:
@@ -144,7 +155,8 @@ class OwnerMemory(FrontDoor):
         Raises:
             NotFoundError: The user has none of that id.
         """
-        return cast("Item", await self.ask_memory(owner_of(user, tenant), say.GetItem(item_id)))
+        asked = say.GetItem(checked_id(item_id, "item id"))
+        return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
 
     async def value(self, user: str, attribute: str, *, tenant: str = "") -> Item | None:
         """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None."""
@@ -153,9 +165,21 @@ class OwnerMemory(FrontDoor):
         return found[-1] if found else None
 
     async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:
-        """Give an item another text; returns its new version, when it is durable."""
-        asked = say.EditItem(item_id, item_text(text))
-        return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
+        """Give an item another text; returns its new version, when it is durable.
+
+        The old text leaves the notes that show it.
+
+        Raises:
+            NotFoundError: The user has no item of that id.
+            UsageError: It is superseded, or the text is none.
+        """
+        owner = owner_of(user, tenant)
+        asked = say.EditItem(checked_id(item_id, "item id"), item_text(text))
+        edited = cast("Item", await self.ask_memory(owner, asked))
+        shown = await self._services.record.shown_in(owner, item_id)
+        redact = say.Redact(words=(), values=(), item_ids=(item_id,), reason="an edit")
+        await self._redacted(owner, {key for key, _ in shown}, redact)
+        return edited
 
     async def import_history(
         self,
@@ -168,8 +192,9 @@ class OwnerMemory(FrontDoor):
     ) -> int:
         """Make memories of an older log; its messages do not become part of a live session.
 
-        Ids and times are kept, so that the same log may be imported again and adds nothing; what the log says
-        never takes the place of what was said later.
+        Ids and times are kept, so that the same log, or a longer one, may be imported again and adds nothing
+        twice; a message without an id is known by its words and time. What the log says never takes the place
+        of what was said later.
 
         Args:
             progress: Called with the number of messages taken in so far.
@@ -178,7 +203,7 @@ class OwnerMemory(FrontDoor):
             How many items were made or changed.
         """
         checked_id(session_id, "session id")
-        parsed = [_imported(one, place) for place, one in enumerate(messages, 1)]
+        parsed = _imported(messages)
         count = 0
         for first in range(0, len(parsed), IMPORT_BATCH):
             batch = tuple(parsed[first : first + IMPORT_BATCH])
@@ -205,50 +230,81 @@ class OwnerMemory(FrontDoor):
         if sources not in ("redact", "keep"):
             raise UsageError(f"sources must be 'redact' or 'keep', not {sources!r}")
         owner = owner_of(user, tenant)
-        shown = await self._services.record.shown_in(owner, item_id)
         redact = sources == "redact"
-        gone = cast(
-            "say.Forgotten", await self.ask_memory(owner_of(user, tenant), say.ForgetItem(item_id, redact))
-        )
-        keys = {key for key, _ in shown}
-        keys |= {SessionKey(owner, item.session_id) for item in gone.items if item.session_id and redact}
-        asked = say.Redact(
-            words=tuple({item.quote for item in gone.items}) if redact else (),
-            values=tuple({word for item in gone.items for word in (item.text, item.value)}),
-            item_ids=tuple(item.id for item in gone.items),
-        )
-        texts = 0
-        for key in sorted(keys):
-            done = await self.ask(self._system.ref("session", key), asked)
-            texts += cast("say.Redacted", done).text_count
-        await self._services.record.scrub()
-        return Receipt(item_count=len(gone.items), text_count=texts, session_count=len(keys))
+        asked = say.ForgetItem(checked_id(item_id, "item id"), redact)
+        gone = cast("say.Forgotten", await self.ask_memory(owner, asked))
+        keys = {SessionKey(owner, item.session_id) for item in gone.items if item.session_id and redact}
+        texts, sessions = await self._redacted(owner, gone.shown_in | keys, _redact(gone.items, words=redact))
+        await self._scrub(owner)
+        return Receipt(item_count=len(gone.items), text_count=texts, session_count=sessions)
 
     async def forget_session(self, session_id: str, *, user: str, tenant: str = "") -> Receipt:
         """Erase a session: its messages, summaries and notes, and every memory that came from it."""
-        key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
-        count = cast("int", await self.ask_memory(owner_of(user, tenant), say.DropItems(session_id)))
-        await self._system.stop("session", key, "forgotten")
-        await self._services.record.sync([EraseSession(key)])
-        await self._services.record.scrub()
-        return Receipt(item_count=count, text_count=0, session_count=1)
+        owner = owner_of(user, tenant)
+        key = SessionKey(owner, checked_id(session_id, "session id"))
+        await self.ask(self._system.ref("session", key), say.Erase())
+        gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems(session_id)))
+        texts, sessions = await self._redacted(owner, gone.shown_in - {key}, _redact(gone.items, words=False))
+        await self._scrub(owner)
+        return Receipt(item_count=len(gone.items), text_count=texts, session_count=1 + sessions)
 
     async def forget_user(self, user: str, *, tenant: str = "") -> Receipt:
         """Erase everything of a user: sessions, memories, vectors, caches."""
         owner = owner_of(user, tenant)
-        await self._services.record.sync()
-        sessions = await self._services.record.sessions(owner)
-        for row in sessions:
-            await self._system.stop("session", SessionKey(owner, row.session_id), "forgotten")
-        count = cast("int", await self.ask_memory(owner_of(user, tenant), say.DropItems("")))
-        await self._system.stop("longterm", owner, "forgotten")
-        await self._services.record.sync([EraseOwner(owner)])
+        self.check_loop()
+        self._services.forgetting.add(owner)
+        try:
+            await self._services.record.sync()
+            rows = await self._services.record.sessions(owner)
+            keys = {SessionKey(owner, row.session_id) for row in rows}
+            for key in sorted(keys | self._residents(owner)):
+                await self.ask(self._system.ref("session", key), say.Erase())
+            gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems("")))
+            await self._services.record.sync([EraseOwner(owner)])
+            await self._system.stop("longterm", owner, "forgotten")
+        finally:
+            self._services.forgetting.discard(owner)
+        await self._scrub(owner)
+        return Receipt(item_count=len(gone.items), text_count=0, session_count=len(keys))
+
+    def _residents(self, owner: Owner) -> set[SessionKey]:
+        """The owner's sessions in memory: a note that is being written now is in one of them."""
+        keys = cast("tuple[SessionKey, ...]", self._system.keys("session"))
+        return {key for key in keys if key.owner == owner}
+
+    async def _redacted(
+        self, owner: Owner, keys: AbstractSet[SessionKey], asked: say.Redact
+    ) -> tuple[int, int]:
+        """How many texts were changed, and of how many sessions: of these and those in memory."""
+        counts: list[int] = []
+        for key in sorted(keys | self._residents(owner)):
+            done = await self.ask(self._system.ref("session", key), asked)
+            counts.append(cast("say.Redacted", done).text_count)
+        return sum(counts), sum(1 for texts in counts if texts)
+
+    async def _scrub(self, owner: Owner) -> None:
+        self._services.erasure_count += 1
         await self._services.cache.drop_owner(owner)
         await self._services.record.scrub()
-        return Receipt(item_count=count, text_count=0, session_count=len(sessions))
 
 
-def _imported(given: Given, place: int) -> Message:
-    """A message of an older log; where it has no id, its place in the log is its id."""
-    message = parse_message(given)
-    return message if message.id else msgspec.structs.replace(message, id=f"import:{place}")
+def _redact(items: Sequence[Item], *, words: bool) -> say.Redact:
+    return say.Redact(
+        words=tuple({item.quote for item in items}) if words else (),
+        values=tuple({word for item in items for word in (item.text, item.value)}),
+        item_ids=tuple(item.id for item in items),
+    )
+
+
+def _imported(log: Sequence[Given]) -> list[Message]:
+    """The messages of an older log; one without an id gets the same one at each import."""
+    seen_counts: Counter[str] = Counter()
+    found: list[Message] = []
+    for given in log:
+        message = parse_message(given)
+        if not message.id:
+            words = blake2b(f"{message.time_ms}\n{message.wire}".encode(), digest_size=16).hexdigest()
+            seen_counts[words] += 1
+            message = msgspec.structs.replace(message, id=f"import:{words}:{seen_counts[words]}")
+        found.append(message)
+    return found

@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
-from typing import Literal
+from types import TracebackType
+from typing import Literal, cast
 
 import anyio
 
@@ -15,7 +16,8 @@ from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
 from actormem.core.values import Owner, SessionKey
-from actormem.front import positive
+from actormem.errors import UsageError
+from actormem.front import positive, share
 from actormem.kernel import ActorSystem, Clock, SystemClock
 from actormem.ports import LLM, Embedder, Tokenizer
 from actormem.runtime import Runtime
@@ -78,12 +80,12 @@ async def open(
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
         turn_hits=int(positive("turn_hits", turn_hits)),
-        write_threshold=write_threshold,
+        write_threshold=share("write_threshold", write_threshold),
         summaries_at_once=int(positive("summaries_at_once", summaries_at_once)),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
     )
-    folder = None if path is None else Path(path)
-    left: BaseException | None = None
+    folder = _checked_folder(path, durability, lock_wait_s)
+    left = _Left()
     async with AsyncExitStack() as stack:
         record = await stack.enter_async_context(
             open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
@@ -98,7 +100,6 @@ async def open(
         stack.push_async_callback(found_embedder.aclose)
         tokenizers = wiring.Tokenizers(tokenizer)
         await tokenizers.load("")
-        random = SystemRandom()
         services = Services(
             clock=system.clock,
             record=record,
@@ -108,25 +109,58 @@ async def open(
             tokenizer_for=tokenizers.get,
             ref=system.ref,
             build_index=wiring.build_index,
-            draw_nonce=lambda: f"{random.getrandbits(32):08x}",
-            draw_share=random.random,
+            draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",
+            draw_share=SystemRandom().random,
             options=options,
         )
-        _register(system, services, idle_s=positive("idle_s", idle_s), resident_limit=resident_limit)
+        _register(system, services, idle_s, resident_limit)
         await stack.enter_async_context(system)
         runtime = Runtime(system, services, tokenizers, positive("turn_wait_s", turn_wait_s))
         await runtime.resume()
-        try:
+        with left:
             yield runtime
-        except anyio.get_cancelled_exc_class():
-            raise
-        except BaseException as error:
-            left = error  # raised below: the task groups inside would wrap it, a SystemExit too
-    if left is not None:
-        raise left
+    left.go_on()
 
 
-def _register(system: ActorSystem, services: Services, *, idle_s: float, resident_limit: int) -> None:
+class _Left:
+    """Keeps the error that the block was left by: the task groups inside would wrap it, a SystemExit too."""
+
+    def __init__(self) -> None:
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, anyio.get_cancelled_exc_class()):
+            return False
+        self._error = error
+        return True
+
+    def go_on(self) -> None:
+        """Raise it, if there was one."""
+        if self._error is not None:
+            raise self._error
+
+
+def _checked_folder(path: object, durability: object, lock_wait_s: float) -> Path | None:
+    if durability not in ("power", "process"):
+        raise UsageError(f"durability must be 'power' or 'process', not {durability!r}")
+    if lock_wait_s:
+        positive("lock_wait_s", lock_wait_s)
+    if path is None:
+        return None
+    if isinstance(path, Path) or (isinstance(path, str) and path):
+        return Path(path)
+    named: object = os.fspath(cast("os.PathLike[str]", path)) if isinstance(path, os.PathLike) else ""
+    if not isinstance(named, str) or not named:
+        raise UsageError("path must be the name of a folder, or None")
+    return Path(named)
+
+
+def _register(system: ActorSystem, services: Services, idle_s: float, resident_limit: int) -> None:
     """Kinds end in reverse order: sessions first, then the summarizer, then long-term memory."""
 
     def longterm(key: object) -> LongTermActor:
@@ -137,6 +171,7 @@ def _register(system: ActorSystem, services: Services, *, idle_s: float, residen
         assert isinstance(key, SessionKey)
         return SessionActor(key, services)
 
+    idle_s, resident_limit = positive("idle_s", idle_s), int(positive("resident_limit", resident_limit))
     mailbox = limits.MAILBOX_MESSAGES
     system.register("longterm", longterm, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)
     system.register("summarizer", lambda _: SummarizerActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)

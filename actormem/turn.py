@@ -1,6 +1,7 @@
 """A turn: from a user's message to the reply that answers it."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
@@ -186,16 +187,14 @@ class Turn:
             self._draft = ReplyDraft()
 
     async def _record(self) -> None:
-        """Record what is pending. Where this is cancelled it stays so: leaving sends it again, by the same ids."""
+        """Record what is pending. Cancelled, it stays so, and leaving sends it again by the same ids."""
         added = tuple(self._pending)
         await self._ref.ask(AddMessages(added, self.id), timeout_s=ASK_TIMEOUT_S)
         self._pending = [one for one in self._pending if one not in added]
 
     def _withdraw(self) -> None:
-        try:
+        with suppress(ActorMemError):  # the session is gone, and its waiting turns with it
             self._ref.tell(WithdrawTurn(self._request), control=True)
-        except ActorMemError:
-            pass  # the session is gone, and its waiting turns with it
 
     def _check_open(self) -> None:
         if not self._open:

@@ -1,6 +1,10 @@
-"""What every test may use: both event loops, by name."""
+"""What every test may use: both event loops, by name; and generated examples that are the same at each run."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("same")
 
 
 @pytest.fixture(params=["asyncio", "trio"])

@@ -57,9 +57,10 @@ class ContextMaker:
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
             fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
-        if entry is not None and new and entry.sequence not in draft.state.out:
+        if entry is not None and (query or draft.state.noted != entry.sequence):
             with steps.step("note"):
-                draft.emit(note(draft.state, _lines(draft.state, asked.query, recalled), tokenizer))
+                lines = _lines(draft.state, asked.query, recalled) if new else []
+                draft.emit(note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
             parts = assemble(draft.state)
             messages = rendered(parts)

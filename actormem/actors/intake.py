@@ -31,7 +31,7 @@ class Intake:
         self._owner = owner
         self._partition = partition
         self._services = services
-        self._tombstones: set[str] = set()
+        self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
         self._by_source: dict[tuple[str, str], set[str]] = {}
         self._by_subject: dict[tuple[str, str], set[str]] = {}
         self._places: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Intake:
 
     def loaded(self, tombstones: Iterable[str]) -> None:
         """Take in what the record had."""
-        self._tombstones = set(tombstones)
+        self._tombstones = dict.fromkeys(tombstones, self._services.clock.now_ms())
         for item in sorted(self._partition.items(), key=lambda one: one.sequence):
             self._link(item)
 
@@ -56,7 +56,7 @@ class Intake:
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
         """Take in a fact that a caller states. What was forgotten before may be stated again by him."""
         message = Message(role="user", time_ms=asked.event_ms, offset_minutes=asked.offset_minutes)
-        self._tombstones.discard(text_hash(asked.fact.text))
+        self._tombstones.pop(text_hash(asked.fact.text), None)
         changed = self._fact("", asked.fact, message, imported=False, expires_ms=asked.expires_ms)
         kept = next((item for item in changed if item.state == "live"), changed[0])
         return kept, self._stored({item.id: item for item in changed})
@@ -117,8 +117,8 @@ class Intake:
         self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
 
     def buried(self, hashes: Iterable[str]) -> None:
-        """Texts that are not to be taken in again."""
-        self._tombstones.update(hashes)
+        """Texts that are not to be taken in again, unless the user says them anew."""
+        self._tombstones.update(dict.fromkeys(hashes, self._services.clock.now_ms()))
 
     def _taken_in(self, session_id: str, messages: Sequence[Message], *, imported: bool) -> dict[str, Item]:
         changed: dict[str, Item] = {}
@@ -133,7 +133,7 @@ class Intake:
         return changed
 
     def _one(self, session_id: str, message: Message, *, imported: bool) -> list[Item]:
-        if text_hash(message.text) in self._tombstones:
+        if self._is_buried(message.text, message, imported):
             return []
         place = self._places.get(session_id, 0) + 1
         self._places[session_id] = place
@@ -151,13 +151,18 @@ class Intake:
         if message.role == "user":
             previous = self._answered.get(session_id, "")
             for fact in extract(message.text, previous=previous, time_ms=message.time_ms):
-                if self._wanted(fact):
+                if self._wanted(fact, message, imported):
                     changed += self._fact(session_id, fact, message, imported=imported)
         return changed
 
-    def _wanted(self, fact: Fact) -> bool:
+    def _wanted(self, fact: Fact, message: Message, imported: bool) -> bool:
         worth = fact.explicit or fact.importance >= self._services.options.write_threshold
-        return worth and not {text_hash(fact.text), text_hash(fact.quote)} & self._tombstones
+        return worth and not any(self._is_buried(text, message, imported) for text in (fact.text, fact.quote))
+
+    def _is_buried(self, text: str, message: Message, imported: bool) -> bool:
+        """Whether the text was forgotten, and not said anew since."""
+        buried_ms = self._tombstones.get(text_hash(text))
+        return buried_ms is not None and (imported or message.time_ms <= buried_ms)
 
     def _fact(
         self, session_id: str, fact: Fact, message: Message, *, imported: bool, expires_ms: int = 0

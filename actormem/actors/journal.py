@@ -14,7 +14,15 @@ from actormem.core.values import SessionKey
 from actormem.core.working import Working, evolve
 from actormem.errors import StorageError
 from actormem.limits import SNAPSHOT_EVERY_EVENTS
-from actormem.ports import AppendEvents, EraseSession, MarkShown, ReplaceTexts, SaveSnapshot, StoredEvent, Write
+from actormem.ports import (
+    AppendEvents,
+    EraseSession,
+    MarkShown,
+    ReplaceTexts,
+    SaveSnapshot,
+    StoredEvent,
+    Write,
+)
 
 __all__ = ["Durable", "Journal"]
 

@@ -7,6 +7,7 @@ another's. Everything here follows from the record; the partition is a cache of 
 
 from collections.abc import Sequence
 
+import anyio.lowlevel
 import numpy as np
 
 from actormem.actors import messages as say
@@ -22,7 +23,7 @@ from actormem.core.values import Item, Owner, SessionKey
 from actormem.core.wire import from_wire
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import SEARCH_INLINE_ROWS
+from actormem.limits import LOAD_STEP_ITEMS, SEARCH_INLINE_ROWS
 from actormem.ports import DeleteItems, PutItems, PutTombstones, SetProgress, Write
 
 __all__ = ["LongTermActor"]
@@ -44,9 +45,11 @@ class LongTermActor:
         """Read the owner's items and vectors from the record."""
         services = self._services
         stored = await services.record.load_items(self._owner, services.embedder.name)
-        for item in stored.items:
+        for count, item in enumerate(stored.items, 1):
             assert item.owner == self._owner, "an item of another owner"
             self._partition.put(item)
+            if count % LOAD_STEP_ITEMS == 0:
+                await anyio.lowlevel.checkpoint()
         self._intake.loaded(stored.tombstones)
         ids = [id for id in stored.vectors if self._partition.item(id) is not None]
         if ids:
@@ -68,6 +71,9 @@ class LongTermActor:
             case say.RecallItems():
                 assert reply is not None
                 reply.answer(await self._recall(message))
+            case say.ReadSpeakers():
+                assert reply is not None
+                reply.answer(self._partition.speakers)
             case say.Observe():
                 await self._observe(message)
             case say.RememberItem():
@@ -157,6 +163,7 @@ class LongTermActor:
             at_ms=asked.at_ms,
         )
         assert self._vectors is not None
+        self._vectors.want()
         if len(self._partition) <= SEARCH_INLINE_ROWS:
             hits = self._partition.search(query, self._vectors.index)
         else:
@@ -207,6 +214,7 @@ class LongTermActor:
         if asked.sources:
             for other in self._intake.of_sources(gone):
                 if other.kind == "episode":
+                    words.add(other.text)
                     rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
         shown_in = await self._shown_in((*gone, *rewritten))
         self._remove(gone)

@@ -32,6 +32,7 @@ __all__ = [
     "OpenTurn",
     "Opened",
     "ReadMessages",
+    "ReadSpeakers",
     "RecallItems",
     "Recalled",
     "Redact",
@@ -209,6 +210,10 @@ class Shown(msgspec.Struct, frozen=True):
     replacement: Item | None
 
 
+class ReadSpeakers(msgspec.Struct, frozen=True):
+    """Answered by the names of those who speak in the owner's episodes: a query may be about one of them."""
+
+
 class Recalled(msgspec.Struct, frozen=True):
     """Hits, best first; how many items were considered; what changed of the items shown."""
 
@@ -264,13 +269,13 @@ class ForgetItem(msgspec.Struct, frozen=True):
 
 
 class Forgotten(msgspec.Struct, frozen=True):
-    """What was erased, and the sessions that have shown any of it, or of an episode its words were cut out of."""
+    """What was erased, and the sessions that have shown any of it or an episode its words were cut out of."""
 
     items: tuple[Item, ...]
     shown_in: frozenset[SessionKey]
 
 
 class DropItems(msgspec.Struct, frozen=True):
-    """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten` when durable."""
+    """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten`, durable."""
 
     session_id: str

@@ -1,8 +1,10 @@
 """Asking long-term memory under a deadline: embed the query, ask the owner's actor, say what was missed."""
 
+from typing import cast
+
 import msgspec
 
-from actormem.actors.messages import Recalled, RecallItems
+from actormem.actors.messages import ReadSpeakers, Recalled, RecallItems
 from actormem.actors.services import Services
 from actormem.core.partition import query_texts
 from actormem.core.values import Owner
@@ -12,6 +14,7 @@ from actormem.ports import Vectors
 __all__ = ["recall"]
 
 NOTHING = Recalled((), 0, ())
+SHORTEST_S = 0.001  # the last question is asked even where its deadline has just run out
 
 
 async def recall(
@@ -22,26 +25,29 @@ async def recall(
     Half of the deadline is the query's embedding's; without it the other arms answer.
     """
     clock = services.clock
-    began_s = clock.monotonic_s()
+    until_s = clock.monotonic_s() + deadline_s
+    memory = services.ref("longterm", owner)
     degraded: list[str] = []
-    if asked.query:
-        vectors = await _vectors(services, asked.query, deadline_s / 2)
-        if vectors is None:
-            degraded.append("vector")
-        asked = msgspec.structs.replace(asked, vectors=vectors)
-    left_s = max(0.001, deadline_s - (clock.monotonic_s() - began_s))
     try:
-        answer = await services.ref("longterm", owner).ask(asked, timeout_s=left_s)
+        if asked.query:
+            speakers = cast("tuple[str, ...]", await memory.ask(ReadSpeakers(), timeout_s=deadline_s))
+            vectors = await _vectors(services, asked.query, speakers, deadline_s / 2)
+            if vectors is None:
+                degraded.append("vector")
+            asked = msgspec.structs.replace(asked, vectors=vectors)
+        left_s = max(SHORTEST_S, until_s - clock.monotonic_s())
+        answer = cast("Recalled", await memory.ask(asked, timeout_s=left_s))
     except ActorMemError:
         return NOTHING, (*degraded, "recall")
-    assert isinstance(answer, Recalled)
     return answer, tuple(degraded)
 
 
-async def _vectors(services: Services, query: str, deadline_s: float) -> Vectors | None:
+async def _vectors(
+    services: Services, query: str, speakers: tuple[str, ...], deadline_s: float
+) -> Vectors | None:
     with services.precedence.query(), services.clock.deadline(deadline_s):
         try:
-            found = await services.embedder.embed(query_texts(query))
+            found = await services.embed(query_texts(query, speakers))
         except ProviderError:
             return None
         return found if bool(found.any()) else None

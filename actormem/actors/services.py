@@ -1,6 +1,6 @@
 """What every actor is given: the ports behind which the world stands, and the ways to the other actors."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 
 import anyio
@@ -9,6 +9,7 @@ import msgspec
 from actormem import limits
 from actormem.actors.precedence import Precedence
 from actormem.core.values import Owner
+from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
 from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors
 
@@ -82,3 +83,16 @@ class Services:
         self.precedence = Precedence(clock)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts.
+
+        Raises:
+            ProviderError: Whatever the embedder raised: one of the caller's own may raise anything.
+        """
+        try:
+            return await self.embedder.embed(texts)
+        except ProviderError:
+            raise
+        except Exception as error:
+            raise ProviderError(f"raised {type(error).__name__}", provider=self.embedder.name) from error

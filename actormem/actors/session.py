@@ -46,10 +46,18 @@ class SessionActor:
         self._open_request = ""  # who asked for the open turn
         self._settling: list[Reply] = []
         self._missed = 0  # first event whose news did not get through, or 0
+        self._unreadable: StorageError | None = None
 
     async def started(self, scope: Scope) -> None:
-        """Load the session; ask again for what a crash may have left undone."""
-        await self._journal.load()
+        """Load the session; ask again for what a crash may have left undone.
+
+        One that cannot be read answers with that error, until it is woken again.
+        """
+        try:
+            await self._journal.load()
+        except StorageError as error:
+            self._unreadable = error
+            return
         state = self._journal.state
         if state.entries and self._journal.progress < state.entries[-1].sequence:
             self._observe(self._journal.progress + 1, state.entries[-1].sequence, ())
@@ -70,6 +78,8 @@ class SessionActor:
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.messages` for what each is answered by."""
+        if self._unreadable is not None and not isinstance(message, say.Erase):
+            raise self._unreadable.with_traceback(None)
         if self._key.owner in self._services.forgetting and not isinstance(message, (say.Erase, say.Settle)):
             raise StoppedError("nothing is taken in", reason="the user is being forgotten")
         match message:
@@ -108,7 +118,20 @@ class SessionActor:
     # --- settings -------------------------------------------------------------------------------------
 
     def _configure(self, asked: say.Configure, reply: Reply | None) -> None:
-        old = self._journal.state.settings
+        draft = self._journal.draft()
+        self._settle_on(draft, asked)
+        self._journal.commit(draft, _acknowledge(reply, None))
+        self._after()
+
+    def _draft(self) -> decide.Draft:
+        """A decision that starts from the state now; a session that was erased gets its settings first."""
+        draft = self._journal.draft()
+        if not draft.state.settings.nonce:
+            self._settle_on(draft, say.Configure())
+        return draft
+
+    def _settle_on(self, draft: decide.Draft, asked: say.Configure) -> None:
+        old = draft.state.settings
         system = old.system if asked.system is None else asked.system
         tools = old.tools if asked.tools is None else asked.tools
         model = old.model if asked.model is None else asked.model
@@ -122,17 +145,14 @@ class SessionActor:
             time_ms=self._services.clock.now_ms(),
             text=msgspec.json.encode({"system": system, "tools": tools}).decode(),
         )
-        draft = self._journal.draft()
         decide.configure(draft, wanted, self._services.tokenizer_for(model))
-        self._journal.commit(draft, _acknowledge(reply, None))
-        self._after()
 
     # --- messages -------------------------------------------------------------------------------------
 
     async def _add(self, asked: say.AddMessages, reply: Reply | None) -> None:
         if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
             raise UsageError("this turn has ended", hint="open a new one")
-        draft = self._journal.draft()
+        draft = self._draft()
         added = [await self._take_in(draft, message) for message in asked.messages]
         self._journal.commit(draft, _acknowledge(reply, tuple(added)))
         self._after()
@@ -200,7 +220,7 @@ class SessionActor:
             raise UsageError(
                 "a message of this id is in the session already", hint="give the new turn its own id"
             )
-        draft = self._journal.draft()
+        draft = self._draft()
         message = await self._take_in(draft, asked.message)
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
@@ -215,7 +235,7 @@ class SessionActor:
         reply.answer(await self._context(asked.query))
 
     async def _context(self, query: str) -> Context:
-        draft = self._journal.draft()
+        draft = self._draft()
         context = await self._contexts.make(draft, self._tokenizer, query)
         if not query:
             self._journal.commit(draft)
@@ -265,8 +285,12 @@ class SessionActor:
 
     def _erase(self, reply: Reply | None) -> None:
         self._compactor.discard()
-        self._missed = 0
-        self._journal.erase(_acknowledge(reply, None))
+        self._missed, self._unreadable = 0, None
+        for _, waiting in self._waiting:
+            waiting.fail(StoppedError("the turn cannot begin", reason="the session is being forgotten"))
+        self._waiting.clear()
+        assert reply is not None
+        self._journal.erase(partial(_answer, reply, None))
         self._after()
 
     # --- afterwards ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ fails is tried again with growing pauses, then left to rest; until it is back, a
 summary is extractive. So a session always gets a block.
 """
 
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -25,6 +26,7 @@ from actormem.ports import LLM
 
 __all__ = ["SummarizerActor"]
 
+logger = logging.getLogger(__name__)
 INSTRUCTION_TOKENS = 800  # what the instructions take of the summarizer's own window
 
 
@@ -151,9 +153,14 @@ class SummarizerActor:
         for number in range(LLM_TRIES):
             try:
                 reply = await llm.complete(prompt, tokens_max=2 * tokens, deadline_s=options.llm_deadline_s)
-            except ProviderError as error:
+            except Exception as error:
                 self._services.counters.llm_failures += 1
-                pause_s = max(error.retry_after_s, LLM_BACKOFF_S * 2**number)
+                asked_s = 0.0
+                if isinstance(error, ProviderError):
+                    asked_s = error.retry_after_s
+                else:  # an LLM of the caller's own: its bug must not end the summaries of all
+                    logger.warning("the LLM %s raised %s", llm.name, type(error).__name__)
+                pause_s = max(asked_s, LLM_BACKOFF_S * 2**number)
                 if number < LLM_TRIES - 1:
                     await clock.sleep(pause_s * (1 + self._services.draw_share() / 2))
             else:

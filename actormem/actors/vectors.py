@@ -39,6 +39,7 @@ class PartitionVectors:
         self._scope = scope
         self._done = done
         self._running = False
+        self._rest_until_s = 0.0
         self._apart = anyio.Lock()
         self._hurry = anyio.Event()
         self.index: VectorIndex | None = None
@@ -51,8 +52,9 @@ class PartitionVectors:
     def want(self) -> None:
         """See to it that what has no vector gets one."""
         partition = self._partition
-        due = partition.without_vectors() or partition.stale_windows() or self._index_due()
-        if due and not self._running:
+        due = partition.without_vectors(1) or partition.stale_windows(1) or self._index_due()
+        rested = self._services.clock.monotonic_s() >= self._rest_until_s
+        if due and rested and not self._running:
             self._running = True
             self._scope.start(self._run)
 
@@ -74,13 +76,12 @@ class PartitionVectors:
 
     async def _run(self) -> None:
         try:
-            while True:
-                try:
-                    if not await self._step():
-                        return
-                except ProviderError:
-                    self._services.counters.embed_failures += 1
-                    await self._services.clock.sleep(EMBED_RETRY_S)
+            while await self._step():
+                pass
+        except ProviderError:
+            # Whoever writes or asks after a while tries again: a dead embedder must keep nobody in memory.
+            self._services.counters.embed_failures += 1
+            self._rest_until_s = self._services.clock.monotonic_s() + EMBED_RETRY_S
         finally:
             self._running = False
             self._hurry = anyio.Event()
@@ -89,7 +90,7 @@ class PartitionVectors:
     async def _step(self) -> bool:
         """One batch; False when nothing is left to do."""
         partition = self._partition
-        ids, texts = _batch(partition.without_vectors(), lambda id: _view(partition, id))
+        ids, texts = _batch(partition.without_vectors(EMBED_BATCH), lambda id: _view(partition, id))
         if ids:
             vectors = await self._embedded(texts)
             async with self._apart:
@@ -100,12 +101,12 @@ class PartitionVectors:
             self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
             await self._index_rows(ids, vectors)
             return True
-        if partition.stale_windows():
+        if partition.stale_windows(1):
             with self._services.clock.deadline(WINDOW_PAUSE_S):
                 await self._hurry.wait()
-            if partition.without_vectors():
+            if partition.without_vectors(1):
                 return True
-        ids, texts = _batch(partition.stale_windows(), partition.window_text)
+        ids, texts = _batch(partition.stale_windows(EMBED_BATCH), partition.window_text)
         if ids:
             vectors = await self._embedded(texts)
             async with self._apart:
@@ -148,7 +149,7 @@ class PartitionVectors:
                 missing.append(place)
         if missing:
             await services.precedence.background()
-            vectors[missing] = await services.embedder.embed([texts[place] for place in missing])
+            vectors[missing] = await services.embed([texts[place] for place in missing])
             services.counters.embedded_texts += len(missing)
             entries = {keys[place]: vectors[place].tobytes() for place in missing if vectors[place].any()}
             await services.cache.put_many(self._owner, entries)
@@ -163,7 +164,7 @@ def _view(partition: Partition, id: str) -> str:
 def _batch(ids: Sequence[str], text_of: Callable[[str], str]) -> tuple[list[str], list[str]]:
     """The first few ids and their texts: at least one, and no more characters than a query may wait for."""
     texts: list[str] = []
-    for id in ids[:EMBED_BATCH]:
+    for id in ids:
         text = text_of(id)
         if texts and sum(map(len, texts)) + len(text) > EMBED_BATCH_CHARS:
             break

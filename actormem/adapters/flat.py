@@ -77,7 +77,7 @@ class FlatIndex:
             count = len(self._places)
             if query is None or count == 0 or k <= 0:
                 return np.empty(0, np.int64), np.empty(0, np.float32)
-            scores = self._rows.cosines(query[None, :], count)[0]
+            scores = self._rows.cosines(query, count)
             return best(self._labels[:count], scores, k)
 
     def _reserve(self, count: int) -> None:

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 
 import anyio
@@ -13,11 +14,11 @@ from tqdm import tqdm
 
 import actormem
 from actormem import Budget, Runtime, Session, Turn
-from actormem.cli.show import Calls, clip, percentile, table
+from actormem.cli.show import LINE_COLUMNS, Calls, clip, percentile, table
 
 __all__ = ["demo"]
 
-LINE_COLUMNS = 96
+INDENT = "    "
 Wire = dict[str, object]
 
 
@@ -72,11 +73,10 @@ async def _demo(folder: Path, budget_tokens: int) -> int:
     script = msgspec.json.decode(
         files("actormem.cli").joinpath("demo_conversation.json").read_bytes(), type=Script
     )
-    print(
-        f"{len(script.turns)} turns of a shop's support chat, {budget_tokens} tokens a context, no LLM, no network."
-    )
     async with actormem.open(folder) as runtime:
         session = await _spawn(runtime, "demo", script, budget_tokens)
+        turns = f"{len(script.turns)} turns of a shop's support chat"
+        print(f"{turns}, {budget_tokens} tokens a context, no LLM, no network.\n")
         calls, waits_ms = await _play(session, script)
         await runtime.settle()
         statistics = runtime.statistics()
@@ -90,12 +90,14 @@ async def _demo(folder: Path, budget_tokens: int) -> int:
     return 0 if answered == total and remembered[0] else 1
 
 
-async def _spawn(
-    runtime: Runtime, session_id: str, script: Script, budget_tokens: int, user: str = ""
-) -> Session:
+async def _spawn(runtime: Runtime, name: str, script: Script, budget_tokens: int, user: str = "") -> Session:
+    """A session that is new in this folder, whatever was played in it before."""
+    owner = user or script.user
+    taken = {row.session_id for row in await runtime.sessions(owner)}
+    free = (f"{name}-{number}" for number in count(1))
     return await runtime.spawn(
-        session_id,
-        user=user or script.user,
+        next(one for one in free if one not in taken),
+        user=owner,
         model="gpt-4o",
         system=script.system,
         tools=script.tools,
@@ -105,7 +107,7 @@ async def _spawn(
 
 
 def _budget(tokens: int) -> Budget:
-    """Small shares for what memory adds: one turn of this chat, with its tools, is an eighth of the context."""
+    """Small shares for what memory adds: one turn of this chat, tools included, is an eighth of a context."""
     return Budget(
         context=tokens, summary=tokens * 8 // 100, entities=tokens // 10, compact_to=0.3, keep_recent=4
     )
@@ -113,13 +115,14 @@ def _budget(tokens: int) -> Budget:
 
 async def _play(session: Session, script: Script) -> tuple[Calls, list[float]]:
     """Play every turn; what was sent, and the milliseconds from user message to ready context."""
-    calls, waits_ms = Calls(), []
-    for number, step in enumerate(tqdm(script.turns, unit="turn", file=sys.stderr, leave=False)):
-        began_s = anyio.current_time()
-        async with session.turn(step.user, id=f"demo-{number}") as turn:
-            waits_ms.append((anyio.current_time() - began_s) * 1000)
-            calls.add(turn.trace)
-            await _steps(turn, step, calls)
+    calls, waits_ms = Calls(), list[float]()
+    with tqdm(script.turns, unit=" turns", file=sys.stderr, leave=False) as bar:
+        for number, step in enumerate(bar):
+            began_s = anyio.current_time()
+            async with session.turn(step.user, id=f"demo-{number}") as turn:
+                waits_ms.append((anyio.current_time() - began_s) * 1000)
+                calls.add(turn.trace)
+                await _steps(turn, step, calls)
     return calls, waits_ms
 
 
@@ -169,7 +172,7 @@ async def _probe(session: Session, script: Script) -> int:
         answered += all(lines) and not stale
         print(f"\n{'✓' if all(lines) and not stale else '✗'} {probe.question}")
         for text, line in zip(probe.expected, lines, strict=True):
-            print(f"    {clip(line, text, LINE_COLUMNS)}" if line else f"    missing: {text}")
+            print(_shown(line, text))
         for text in stale:
             print(f"    still stands as current: {text}")
     return answered
@@ -178,14 +181,14 @@ async def _probe(session: Session, script: Script) -> int:
 async def _ask_again(runtime: Runtime, script: Script, budget_tokens: int) -> tuple[bool, str]:
     """Another session of the same user, and one of another user; whether each sees what it should."""
     asked = script.second_session
-    session = await _spawn(runtime, "demo-second", script, budget_tokens)
+    session = await _spawn(runtime, "second", script, budget_tokens)
     async with session.turn(asked.question) as turn:
         lines = [_line_with(turn.messages, text) for text in asked.expected]
     print(f"  {script.user} in a new session: {asked.question}")
     for text, line in zip(asked.expected, lines, strict=True):
-        print(f"    {clip(line, text, LINE_COLUMNS)}" if line else f"    missing: {text}")
+        print(_shown(line, text))
     other = script.newcomer
-    session = await _spawn(runtime, "demo-newcomer", script, budget_tokens, other.user)
+    session = await _spawn(runtime, "newcomer", script, budget_tokens, other.user)
     async with session.turn(other.question) as turn:
         seen = [text for text in other.must_not_see if _line_with(turn.messages, text)]
     print(f"  {other.user}: {other.question}")
@@ -196,8 +199,14 @@ async def _ask_again(runtime: Runtime, script: Script, budget_tokens: int) -> tu
     return good, "remembers the user and only him" if good else "does not see what it should"
 
 
+def _shown(line: str | None, text: str) -> str:
+    if line is None:
+        return f"{INDENT}missing: {text}"
+    return INDENT + clip(line, LINE_COLUMNS - len(INDENT), around=text)
+
+
 def _line_with(messages: Sequence[Mapping[str, object]], text: str, *, current: bool = False) -> str | None:
-    """The newest line of a context that holds the text; with `current`, one that does not call it replaced."""
+    """The newest line of a context with the text in it; with `current`, not one that calls it replaced."""
     for message in reversed(messages):
         content = message.get("content")
         for line in content.splitlines() if isinstance(content, str) else ():

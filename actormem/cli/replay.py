@@ -3,28 +3,32 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TextIO, cast
 
+import anyio
 import msgspec
 from tqdm import tqdm
 
 import actormem
 from actormem import ActorMemError, Budget, Context, Runtime, Session, UsageError
-from actormem.cli.show import Calls, percentile, table
+from actormem.cli.show import LINE_COLUMNS, Calls, clip, percentile, plain, table
 
 __all__ = ["replay"]
 
-CONTENT_COLUMNS = 160  # of a message, where contexts are printed for a person
+MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
+PRETTY = (b"[", b"{", b"[{")  # the first line of a file that is one JSON value in many lines
 Wire = Mapping[str, object]
 
 
 class Conversation(msgspec.Struct, frozen=True):
-    """One conversation of a log: where it stands there, its name, its messages."""
+    """One conversation of a log: where it stands there, its name, its messages and its tools."""
 
     line: int
     name: str
     messages: list[dict[str, object]]
+    tools: list[Wire] = []
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -36,28 +40,31 @@ class Fault(msgspec.Struct, frozen=True):
 
 async def replay(options: argparse.Namespace) -> int:
     """Play every conversation of the log; 0 if all could be played, 1 if some, 2 if none."""
-    log: Path = options.log
-    Budget(context=options.budget)
-    found = list(read_log(log.read_bytes()))
-    calls, faults, played = Calls(), [one for one in found if isinstance(one, Fault)], 0
-    out: Path | None = options.out
-    with out.open("w", encoding="utf-8") if out else _Standing(sys.stdout) as stream:
-        writer = Writer(stream, as_json=out is not None)
+    budget = Budget(context=options.budget)
+    found = list(read_log(await anyio.Path(options.log).read_bytes()))
+    conversations = [one for one in found if isinstance(one, Conversation)]
+    faults = [one for one in found if isinstance(one, Fault)]
+    calls, played = Calls(), 0
+    if conversations:
         async with actormem.open(None) as runtime:
-            conversations = [one for one in found if isinstance(one, Conversation)]
-            total = sum(len(one.messages) for one in conversations)
-            with tqdm(total=total, unit="message", file=sys.stderr, leave=False) as bar:
+            if options.system is not None:  # one that does not fit fails all: said once, before anything is
+                await runtime.spawn(
+                    "check", user="check", model=options.model, system=options.system, budget=budget
+                )
+            with _output(options.out) as stream, _bar(conversations, options.out) as bar:
+                player = Player(runtime, options, calls, Writer(stream, as_json=options.out is not None), bar)
                 for conversation in conversations:
                     try:
-                        await play(runtime, conversation, options, Player(calls, writer, bar))
+                        await player.play(conversation)
                         played += 1
                     except ActorMemError as error:
-                        faults.append(Fault(conversation.line, str(error)))
+                        faults.append(Fault(conversation.line, " ".join(str(error).split())))
     for fault in sorted(faults, key=lambda one: one.line):
         print(f"line {fault.line}: {fault.reason}", file=sys.stderr)
     if calls.traces:
+        print("" if options.out else "\n", end="")
         print(summary(calls, played, len(faults)))
-    if not played:
+    elif not played:
         print("actormem: nothing in this log could be played", file=sys.stderr)
         return 2
     return 1 if faults else 0
@@ -68,10 +75,15 @@ def read_log(data: bytes) -> Iterator[Conversation | Fault]:
 
     A log is a JSON list of messages, one JSON object with `messages`, or such objects one a line (JSONL).
     """
+    data = data.removeprefix(MARK)
     try:
         whole: object = msgspec.json.decode(data)
-    except msgspec.MsgspecError:
-        for number, line in enumerate(data.splitlines(), 1):
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        lines = data.splitlines()
+        if lines and lines[0].strip() in PRETTY:
+            yield Fault(1, f"not JSON: {error}")
+            return
+        for number, line in enumerate(lines, 1):
             if line.strip():
                 yield _line(line, number)
         return
@@ -81,23 +93,27 @@ def read_log(data: bytes) -> Iterator[Conversation | Fault]:
 def _line(line: bytes, number: int) -> Conversation | Fault:
     try:
         return _conversation(msgspec.json.decode(line), number)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeError) as error:
         return Fault(number, f"not JSON: {error}")
 
 
 def _conversation(given: object, number: int) -> Conversation | Fault:
-    name = f"line {number}"
+    name, tools = f"line {number}", cast("object", None)
     if isinstance(given, dict):
         fields = cast("dict[str, object]", given)
         name = str(fields.get("id") or name)
-        given = fields.get("messages")
+        given, tools = fields.get("messages", []), fields.get("tools")
     if not isinstance(given, list):
         return Fault(number, "neither a list of messages nor an object with messages")
     messages = cast("list[object]", given)
+    if not messages:
+        return Fault(number, "it has no messages")
     for place, message in enumerate(messages, 1):
         if not isinstance(message, dict) or "role" not in message:
             return Fault(number, f"message {place} is not an object with a role")
-    return Conversation(number, name, cast("list[dict[str, object]]", messages))
+    return Conversation(
+        number, name, cast("list[dict[str, object]]", messages), cast("list[Wire]", tools or [])
+    )
 
 
 class Writer:
@@ -121,62 +137,67 @@ class Writer:
             }
             self._stream.write(msgspec.json.encode(line).decode() + "\n")
             return
-        self._stream.write(f"\n{conversation}, turn {turn}\n{context.trace}\n")
+        title = clip(f"── {plain(conversation)}, turn {turn} ", LINE_COLUMNS)
+        self._stream.write(f"\n{title}\n{context.trace}\n")
         for message in context.messages:
             content = message.get("content")
-            words = content if isinstance(content, str) else msgspec.json.encode(content).decode()
-            calls = "".join(f" → {_name(call)}" for call in _items(message.get("tool_calls")))
-            short = " ".join(words.split())
-            short = short if len(short) <= CONTENT_COLUMNS else short[: CONTENT_COLUMNS - 1] + "…"
-            self._stream.write(f"   {message.get('role')}: {short}{calls}\n")
+            words = content if isinstance(content, str) else _parts(content)
+            asked = "".join(f" → {_name(call)}" for call in _items(message.get("tool_calls")))
+            line = f"{message['role']:>9}  {plain(words + asked)}"
+            self._stream.write(f"{clip(line, LINE_COLUMNS)}\n")
 
 
 class Player:
-    """Where the figures, the contexts and the progress go."""
+    """Plays conversations, and knows where contexts, figures and progress go."""
 
-    def __init__(self, calls: Calls, writer: Writer, bar: "tqdm[None]") -> None:
-        self.calls = calls
-        self.writer = writer
-        self.bar = bar
+    def __init__(
+        self, runtime: Runtime, options: argparse.Namespace, calls: Calls, writer: Writer, bar: "tqdm[None]"
+    ) -> None:
+        self._runtime = runtime
+        self._options = options
+        self._calls = calls
+        self._writer = writer
+        self._bar = bar
 
+    async def play(self, conversation: Conversation) -> None:
+        """Play one conversation, a context before each message of the assistant.
 
-async def play(
-    runtime: Runtime, conversation: Conversation, options: argparse.Namespace, player: Player
-) -> None:
-    """Play one conversation, a context before each message of the assistant.
+        Raises:
+            UsageError: A message is malformed, or the system prompt does not fit. What stood before it was
+                played.
+        """
+        messages = conversation.messages
+        system = self._options.system
+        if messages[0]["role"] in ("system", "developer"):
+            first, messages = messages[0], messages[1:]
+            if system is None:
+                system = _text(first.get("content"))
+        session = await self._runtime.spawn(
+            f"line {conversation.line}",
+            user=f"line {conversation.line}",
+            model=self._options.model,
+            system=system or "",
+            tools=conversation.tools,
+            budget=Budget(context=self._options.budget),
+        )
+        skipped = len(conversation.messages) - len(messages)
+        self._bar.update(skipped)
+        await self._messages(session, messages, conversation.name, skipped)
 
-    Raises:
-        UsageError: A message is malformed, or the system prompt does not fit.
-    """
-    messages = conversation.messages
-    system = options.system
-    if messages and messages[0].get("role") in ("system", "developer"):
-        first, messages = messages[0], messages[1:]
-        if system is None:
-            system = first.get("content")
-    session = await runtime.spawn(
-        f"line {conversation.line}",
-        user=f"log line {conversation.line}",
-        model=options.model,
-        system=system if isinstance(system, str) else "",
-        budget=Budget(context=options.budget),
-    )
-    await _play(session, messages, conversation.name, player)
-
-
-async def _play(session: Session, messages: Sequence[Wire], name: str, player: Player) -> None:
-    turn = 0
-    for place, message in enumerate(messages, 1):
-        turn += message["role"] == "user"
-        if message["role"] == "assistant":
-            context = await session.context()
-            player.calls.add(context.trace)
-            player.writer.write(name, turn, context)
-        try:
-            await session.add({key: value for key, value in message.items() if key not in ("id", "time")})
-        except UsageError as error:
-            raise UsageError(f"message {place}: {error}") from None
-        player.bar.update()
+    async def _messages(self, session: Session, messages: Sequence[Wire], name: str, skipped: int) -> None:
+        turn = 0
+        for place, message in enumerate(messages, 1 + skipped):
+            turn += message["role"] == "user"
+            if message["role"] == "assistant":
+                context = await session.context()
+                self._calls.add(context.trace)
+                self._writer.write(name, turn, context)
+            try:
+                await session.add({key: value for key, value in message.items() if key not in ("id", "time")})
+            except UsageError as error:
+                before = "; what stands before it was played" if place > 1 else ""
+                raise UsageError(f"message {place}: {error}{before}") from None
+            self._bar.update()
 
 
 def summary(calls: Calls, played: int, fault_count: int) -> str:
@@ -187,30 +208,56 @@ def summary(calls: Calls, played: int, fault_count: int) -> str:
         for section in trace.sections:
             sections[section.name] = sections.get(section.name, 0) + section.tokens
     rows = [
-        ("conversations", f"{played} played, {fault_count} refused"),
+        ("conversations", f"{played} played, {fault_count} with faults"),
         ("contexts", f"{len(calls.traces):,}, the largest of {calls.largest_tokens:,} tokens"),
         (
             "tokens sent",
             f"{calls.sent_tokens:,} of {calls.full_tokens:,} ({calls.sent_share:.0%} of full history)",
         ),
-        ("prefix share", f"{calls.prefix_share:.2f}"),
-        ("context ready in", f"p50 {percentile(times, 0.5):.1f} ms, p95 {percentile(times, 0.95):.1f} ms"),
-        *((f"  {name}", f"{tokens:,} tokens") for name, tokens in sections.items()),
+        *(
+            (f"  {name}", f"{tokens:>{len(f'{calls.sent_tokens:,}')},} ({tokens / calls.sent_tokens:.0%})")
+            for name, tokens in sections.items()
+        ),
+        (
+            "prefix share",
+            f"{calls.prefix_share:.2f} of all tokens stood in the request before, byte for byte",
+        ),
+        (
+            "context ready in",
+            f"p50 {percentile(times, 0.5):.1f} ms, p95 {percentile(times, 0.95):.1f} ms, "
+            f"max {max(times):.1f} ms",
+        ),
     ]
     return table(rows)
 
 
-class _Standing:
-    """A stream that is not ours to close."""
+def _output(out: Path | None) -> AbstractContextManager[TextIO]:
+    return nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8")
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
 
-    def __enter__(self) -> TextIO:
-        return self._stream
+def _bar(conversations: Sequence[Conversation], out: Path | None) -> "tqdm[None]":
+    """Progress; none where contexts pass by on the same terminal."""
+    total = sum(len(one.messages) for one in conversations)
+    hidden = out is None and sys.stdout.isatty()
+    return cast(
+        "tqdm[None]", tqdm(total=total, unit=" messages", file=sys.stderr, leave=False, disable=hidden)
+    )
 
-    def __exit__(self, *_: object) -> None:
-        self._stream.flush()
+
+def _text(content: object) -> str:
+    """A system prompt's words; parts of it are joined by newlines."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part["text"]) for part in _mappings(content) if isinstance(part.get("text"), str))
+
+
+def _parts(content: object) -> str:
+    """A content of parts: its words, and the types of what is no words."""
+    return " ".join(str(part.get("text") or f"[{part.get('type')}]") for part in _mappings(content))
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    return [cast("Mapping[str, object]", one) for one in _items(value) if isinstance(one, Mapping)]
 
 
 def _items(value: object) -> Sequence[object]:

@@ -1,11 +1,15 @@
-"""Words and tables for a terminal."""
+"""Words, figures and tables for a terminal; wide characters take two columns, as terminals show them."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
 from actormem import Trace
 
-__all__ = ["Calls", "clip", "percentile", "table"]
+__all__ = ["LINE_COLUMNS", "Calls", "clip", "percentile", "plain", "table", "width"]
+
+LINE_COLUMNS = 100  # what a line may take
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # would steer the terminal
 
 
 class Calls:
@@ -37,7 +41,7 @@ class Calls:
     def prefix_share(self) -> float:
         """The share of all tokens sent that stood, byte for byte, at the beginning of the context before."""
         stable = sum(trace.stable_prefix_tokens for trace in self.traces)
-        return stable / self.sent_tokens if self.traces else 0.0
+        return stable / self.sent_tokens if self.sent_tokens else 0.0
 
     @property
     def largest_tokens(self) -> int:
@@ -52,7 +56,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """The rows in columns; wide characters count twice, as terminals show them."""
+    """The rows in columns."""
     widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(cell + " " * (size - width(cell)) for cell, size in zip(row, widths, strict=True)).rstrip()
@@ -61,16 +65,42 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def plain(text: str) -> str:
+    """The text in one line, without what would steer a terminal: a log may hold anything."""
+    return UNSEEN.sub("·", " ".join(text.split()))
+
+
 def width(text: str) -> int:
     """Columns a text takes in a terminal."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    return sum(map(_columns, text))
 
 
-def clip(text: str, around: str, columns: int) -> str:
-    """The text in at most so many columns, with `around` in it."""
-    place = max(0, text.find(around))
-    first = max(0, place - columns // 4)
-    cut = ("…" if first else "") + text[first:]
-    while width(cut) > columns:
-        cut = cut[:-2] + "…"
-    return cut
+def clip(text: str, columns: int, *, around: str = "") -> str:
+    """The text in at most so many columns, with `around` in it; what is cut is marked by `…`."""
+    if width(text) <= columns:
+        return text
+    place = text.find(around)
+    first = max(0, place)
+    room = columns // 4  # what stands before, to read it by
+    while first > 0 and room >= _columns(text[first - 1]):
+        first -= 1
+        room -= _columns(text[first])
+    mark = "…" if first else ""
+    return mark + _beginning(text[first:], columns - len(mark))
+
+
+def _beginning(text: str, columns: int) -> str:
+    if width(text) <= columns:
+        return text
+    taken = 0
+    for place, character in enumerate(text):
+        taken += _columns(character)
+        if taken > columns - 1:
+            return text[:place] + "…"
+    return text
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

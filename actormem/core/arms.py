@@ -185,15 +185,18 @@ def structured_arms(
 
 
 def standing_arms(query: Query, rows: Rows, table: RowTable) -> dict[str, Shares]:
-    """What an item is worth whatever was asked: new, important, a fact rather than an episode."""
+    """What an item is worth whatever was asked: new, important, a fact, not out of date."""
     kinds = table.kind[rows]
     now_ms = query.now_ms if query.at_ms is None else query.at_ms
     age_days = (now_ms - table.event_ms[rows]) / DAY_MS
-    return {
+    arms = {
         "recency": recency_share(age_days, HALF_LIVES[kinds]),
         "importance": importance_share(table.importance[rows].astype(np.float64)),
         "kind": KIND_VALUES[kinds],
     }
+    if query.at_ms is None:
+        arms["stale"] = table.stale[rows].astype(np.float64)
+    return arms
 
 
 def stride(count: int) -> int:

@@ -18,6 +18,12 @@ TASTE: Final = 0.6
 REMARK: Final = 0.4
 FAVORITE: Final = "favorite_"  # favorite_color, favorite_movie: one of each
 
+GOODS: Final = r"\b(?:parcels?|packages?|orders?|deliver\w*|shipments?|things|stuff|mail)\b"
+PARCELS: Final = (
+    rf"\bwhere (?:do|does|did|should|will|would|must|can)\b.{{0,30}}(?:{GOODS}|\b(?:send|ship)\b)"
+    rf"|\bwhere (?:are|is)\b.{{0,30}}{GOODS}.{{0,12}}\b(?:sent|shipped|delivered|going|go|left)\b"
+)
+
 # attribute: cardinality, kind, importance, and what asks for it in English and in Chinese
 TABLE: Final[Mapping[str, tuple[Cardinality, ItemKind, float, str]]] = {
     "name": (
@@ -33,13 +39,14 @@ TABLE: Final[Mapping[str, tuple[Cardinality, ItemKind, float, str]]] = {
         "one", "fact", VITAL,
         r"\baddress\b(?! me)|\bwhere (?:do|did|does|am|is) (?:i|you|he|she|the user) (?:now )?(?:live|"
         r"living|based|stay)"
-        r"|\bwhich city\b|地址|住址|住哪|住在哪|住在什么|家在哪|搬到?哪|搬去哪|寄到哪|送到哪|寄去哪|"
-        r"在哪个城市|哪座城市",
+        r"|\bwhich city\b|" + PARCELS + r"|地址|住址|住哪|住在哪|住在什么|家在哪|搬到?哪|搬去哪|"
+        r"[寄送][到去往给]?哪|在哪个城市|哪座城市",
     ),
     "shipping_address": (
         "one", "fact", VITAL,
-        r"(?:shipping|delivery|mailing) address|\b(?:ship|deliver|send) (?:it|this|them|my order) "
-        r"(?:to\b)?" r"|(?:收货|送货|配送|快递|收件|邮寄)地址|寄到哪|送到哪|寄去哪",
+        PARCELS + r"|(?:shipping|delivery|mailing) address|\b(?:ship|deliver|send) (?:it|this|them|my order) "
+        r"(?:to\b)?" r"|(?:收货|送货|配送|快递|收件|邮寄)地址|[寄送][到去往给]?哪|"
+        r"(?:快递|包裹)(?:现在)?(?:都|该|要|会)?(?:放|到)?哪",
     ),
     "phone": (
         "one", "fact", VITAL,
@@ -49,10 +56,25 @@ TABLE: Final[Mapping[str, tuple[Cardinality, ItemKind, float, str]]] = {
         "one", "fact", VITAL,
         r"\be-?mail\b|邮箱|电子邮件|邮件地址",
     ),
+    "contact_preference": (
+        "one", "preference", VITAL,
+        r"\bin touch\b|\b(?:contact|reach|notify|get hold of) (?:me|you|the user)\b|"
+        r"\b(?:should|shall|may|can|could|do|to|or|rather)\b.{0,20}\b(?:call|text|phone|ring|"
+        r"e-?mail) (?:me|you)\b|"
+        r"\b(?:be|get|being) (?:contacted|reached|called|texted|e-?mailed|notified)\b|"
+        r"\bcontact (?:method|preference|channel|details?)|\bway (?:of contact|to be contacted)|"
+        r"\b(?:call|phone|text|e-?mail|message)(?:s|ing)? or (?:an? |by )?(?:call|phone|text|e-?mail|"
+        r"message)|(?:怎么|怎样|如何)(?:样)?(?:才能)?(?:联系|联络|通知|找到?我)|联系方式|联系[我上您你]|"
+        r"通知我|"
+        r"联系偏好|给我打电话|(?:电话|短信|邮件|微信)还是(?:发|打|用)?(?:电话|短信|邮件|微信)",
+    ),
     "budget": (
         "one", "fact", IDENTITY,
-        r"\bbudget\b|how much (?:can|could|do|did) (?:i|you) (?:spend|afford|pay)|预算|能花多少|"
-        r"打算花多少|多少钱以内",
+        r"\bbudget\b|how much (?:can|could|do|did|was|were|am|are) (?:i|you) (?:\w+ ){0,3}(?:spend|afford|"
+        r"pay)"
+        r"|\bthe most (?:i|you)\b.{0,30}\b(?:spend|pay)|\b(?:planned|planning|plan|willing|going|limit\w*) "
+        r"(?:to )?spend|\bspending limit|\bprice limit|预算|能花多少|(?:打算|准备|计划|最多|想|愿意)\w{0,2}"
+        r"花了?多少|多少钱以内|价格上限|花费上限",
     ),
     "birthday": (
         "one", "fact", IDENTITY,
@@ -104,7 +126,12 @@ TABLE: Final[Mapping[str, tuple[Cardinality, ItemKind, float, str]]] = {
     ),
     "allergy": (
         "many", "fact", VITAL,
-        r"\ballerg(?:y|ies|ic|en|ens)\b|\b(?:can|should|could) i eat\b|过敏|能吃|能不能吃|可以吃|忌口",
+        r"\ballerg(?:y|ies|ic|en|ens)\b|\b(?:can|should|could) i eat\b|"
+        r"\b(?:must|should|do|can't|cannot|need to|have to) i (?:\w+ (?:to )?)?(?:avoid|not eat|eat)\b|"
+        r"\bi (?:must|should|need to|have to|can't|cannot|mustn't|shouldn't) (?:not )?(?:avoid|eat)\b|"
+        r"\bingredients?\b.{0,30}\bavoid|过敏|能吃|能不能吃|可以吃|忌口|不能碰|(?:不能|别)(?:吃|碰)(?:什么|"
+        r"哪)|"
+        r"(?:配料|成分|食物|食材|东西|必须|需要|应该|要|得)避开",
     ),
     "condition": (
         "many", "fact", VITAL,

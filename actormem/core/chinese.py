@@ -11,6 +11,7 @@ from actormem.core.nouns_zh import BARE, NOUNS
 from actormem.core.readers_zh import COMPOUND, HAN, SURNAMES
 from actormem.core.rules import Language
 from actormem.core.rules_zh import DELIVERIES, DIETS, LANGUAGES, PAYMENTS, PREDICATES, SEATS
+from actormem.core.wishes_zh import WISHES
 
 __all__ = ["CHINESE"]
 
@@ -51,7 +52,7 @@ SUBJECT: Final = re.compile(
 GATE_WORDS: Final = """
     我 本人 俺 记 别忘 不要忘 备忘 以后 今后 从现在 从今 往后 从此 每次 一律 永远 始终 总是 预算
     地址 手机 电话 号码 邮箱 座位 选座 称呼 不对 不是 错了 更正 纠正 抱歉 不好意思 对不起 哦不
-    等等 其实 换成 改成
+    等等 其实 换成 改成 文回 语回 话回 文交流 语交流 文沟通 语沟通
 """
 GATE: Final = tuple(GATE_WORDS.split())
 LEAD: Final = (
@@ -94,6 +95,17 @@ TAG: Final = re.compile(
 UNFIT: Final = re.compile(
     r"(?:什么|怎么|谁|哪|多少|吗|没|你(?!以后|要)|您|他|她|它|这|那(?!个)|了|过|我(?!的(?!名字$)|希望|"
     r"要你|对|住|喜|不|是|有|在)|带(?!我)|得|的|上次|当时|有一次|有次|小时候|以前|去年)",
+)
+
+
+LANGUAGE: Final = re.compile(
+    r"^(?:都|请|一律|只|跟我|和我|你|尽量|,)*(?:用|说|讲)?"
+    + LANGUAGES
+    + r"(?:来|跟我|和我)?(?:回答|回复|交流|聊天|沟通|对话|写)?我?(?:的?问题)?$"
+)
+REPLY_LENGTH: Final = re.compile(
+    r"(?:简短|简洁|精简|详细|简单明了|言简意赅|短一?点|长一?点).{0,8}(?:回答|回复|答案|说明)|(?:回答|回复).{0,6}"
+    r"(?:简短|简洁|精简|详细|短一?点|长一?点|言简意赅)"
 )
 
 
@@ -149,22 +161,32 @@ CHINESE: Final = Language(
         ("seat", re.compile(r"^(?:坐|要|选)?" + SEATS + r"$")),
         ("payment", re.compile(r"^(?:用|使用)?" + PAYMENTS + r"(?:付款|支付|结账)?$")),
         ("delivery", re.compile(DELIVERIES)),
+        ("language", LANGUAGE),
+        ("diet", re.compile("^" + DIETS + "$")),
+        ("reply_length", REPLY_LENGTH),
+    ),
+    habits=(
+        ("language", LANGUAGE),
+        ("reply_length", REPLY_LENGTH),
         (
-            "language",
+            "payment",
             re.compile(
-                r"^(?:都|请|一律|只|跟我|和我|你|尽量|,)*(?:用|说|讲)?"
-                + LANGUAGES
-                + r"(?:来|跟我|和我)?(?:回答|回复|交流|聊天|沟通|对话|写)?我?(?:的?问题)?$"
+                r"^(?:都|一律|默认|就|请|还是|直接|改|[,\s])*(?:用|使用|走|刷)"
+                + PAYMENTS
+                + r"(?:付款|支付|结账|付钱|付|买单)?(?:就(?:行|好|可以)|即可)?$"
             ),
         ),
-        ("diet", re.compile("^" + DIETS + "$")),
         (
-            "reply_length",
+            "delivery",
             re.compile(
-                r"(?:简短|简洁|精简|详细|简单明了|言简意赅|短一?点|长一?点).{0,8}(?:回答|回复|答案|说明)|(?:回答|"
-                r"回复).{0,6}(?:简短|简洁|精简|详细|短一?点|长一?点|言简意赅)"
+                r"^(?:都|一律|默认|就|请|还是|直接|帮我|[,\s])*" + DELIVERIES + r"(?:就(?:行|好|可以)|即可)?$"
             ),
         ),
     ),
+    pointing=re.compile(
+        r"那里|这里|那边|这边|那儿|这儿|(?:到|去|往)(?:我的)?(?:新|这个|那个)(?:地址|家|地方)"
+    ),
+    clauses=re.compile(rf"[,:;、]\s*|(?<=[{HAN}])\s+(?=[{HAN}])"),
+    wishes=WISHES,
     preferred="{who}更喜欢{value}",
 )

@@ -81,10 +81,9 @@ def henceforth(reading: Reading, sentence: Sentence, match: re.Match[str]) -> bo
     kept = language.body(sentence.text[start:end])
     if not kept or OTHERS.search(kept) or BLANK in kept:
         return False
-    attribute = next(
-        (name for name, sort in language.sorts if name in ("language", "reply_length") and sort.search(kept)),
-        "",
-    )
+    if language.pointing.search(kept):
+        return False
+    attribute = next((name for name, habit in language.habits if habit.search(kept)), "")
     order(reading, sentence, match, kept, attribute or "instruction", language.instruction)
     return True
 

@@ -19,6 +19,7 @@ QUESTION_LONG_TOKENS: Final = 25.0  # a long turn states facts beside its questi
 TYPE_QUERY_TOKENS_MAX: Final = 60  # a longer query is a pasted text: its question words are content
 ROLE_NAMES: Final = frozenset({"user", "assistant", "system", "tool", "developer", "memory", "human", "ai"})
 
+AUXILIARIES: Final = ("did", "does", "do", "is", "was", "has", "have", "had", "would", "will", "can", "could")
 FIRST_PERSON_VERBS: Final = {"does": "do", "is": "am", "has": "have"}
 SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 ASKED: Final = (
@@ -111,10 +112,16 @@ def first_person(text: str, name: str) -> str:
         return text.replace(name, "我")
     escaped = re.escape(name)
     own = re.sub(rf"(?<!\w){escaped}['’]s(?!\w)", "my", text, flags=re.IGNORECASE)
+    verbs = "|".join(AUXILIARIES)
     asked = re.sub(
-        rf"\b(did|does|do|is|was|has|have|had|would|will|can|could|should) {escaped}(?!\w)",
-        lambda match: f"{FIRST_PERSON_VERBS.get(match[1].lower(), match[1])} I",
+        rf"\b({verbs}) {escaped}(?!\w)",
+        lambda match: f"{first_person_verb(match[1])} I",
         own,
         flags=re.IGNORECASE,
     )
     return re.sub(rf"(?<!\w){escaped}(?!\w)", "I", asked, flags=re.IGNORECASE)
+
+
+def first_person_verb(verb: str) -> str:
+    own = FIRST_PERSON_VERBS.get(verb.lower(), verb)
+    return own.capitalize() if verb[0].isupper() else own

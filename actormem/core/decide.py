@@ -13,6 +13,7 @@ from actormem.core.context import system_wire
 from actormem.core.fitting import over_budget, restart
 from actormem.core.ids import message_id
 from actormem.core.shorten import Counter, fit_message
+from actormem.core.text import clean
 from actormem.core.values import Message
 from actormem.core.wire import from_wire, message_tokens, tools_tokens
 from actormem.core.working import MessageEntities, Working, evolve
@@ -62,14 +63,12 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     _check_room(wanted.budget, system, tools)
     before = draft.state.settings
     event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools)
-    draft.emit(event)
-    after = draft.state.settings
+    after = evolve(draft.state, event).settings
     if before == after:
-        draft.events.clear()
         return
-    if before.model != after.model and draft.state.entries:
-        counted = [(one.sequence, message_tokens(one.message, counter.count)) for one in draft.state.entries]
-        draft.emit(ev.Recounted(tokens=tuple(counted)))
+    draft.emit(event)
+    if before.model != after.model:
+        draft.emit(*_recounted(draft.state, counter))
     if draft.state.epoch_count:
         draft.emit(*restart(draft.state, _changed(before, after), counter, wanted.time_ms))
 
@@ -132,22 +131,38 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
     if not draft.state.epoch_count:
         draft.emit(*restart(draft.state, "the session's beginning", counter, now_ms))
     if over_budget(draft.state, reserve):
-        draft.emit(*restart(draft.state, "the budget", counter, now_ms, reserve=reserve))
+        keep = bool(draft.state.turn_id)
+        draft.emit(*restart(draft.state, "the budget", counter, now_ms, reserve=reserve, keep_note=keep))
     assert not over_budget(draft.state), "a context is over its budget"
 
 
 def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Counter, now_ms: int) -> None:
     """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
+    summary = clean(summary)
     draft.emit(written_block(draft.state, plan.last, plan.merges, summary, method, counter))
-    draft.emit(*restart(draft.state, "compaction", counter, now_ms))
+    keep = bool(draft.state.turn_id)
+    draft.emit(*restart(draft.state, "compaction", counter, now_ms, keep_note=keep))
 
 
 def after_redaction(draft: Draft, counter: Counter, now_ms: int, reason: str = "forgetting") -> None:
     """Count what was rewritten anew, and begin a new epoch: what was shown may not stand there any more."""
-    counted = [(one.sequence, message_tokens(one.message, counter.count)) for one in draft.state.entries]
-    if counted:
-        draft.emit(ev.Recounted(tokens=tuple(counted)))
+    draft.emit(*_recounted(draft.state, counter))
     draft.emit(*restart(draft.state, reason, counter, now_ms))
+
+
+def _recounted(state: Working, counter: Counter) -> list[ev.Recounted]:
+    """The event that counts everything but the prompt anew; nothing where there is nothing to count."""
+    if not state.entries and not state.blocks:
+        return []
+    entries = ((one.sequence, message_tokens(one.message, counter.count)) for one in state.entries)
+    blocks = (
+        message_tokens(_own_message(one.wire), counter.count) if one.wire else 0 for one in state.blocks
+    )
+    return [ev.Recounted(tokens=tuple(entries), blocks=tuple(blocks))]
+
+
+def _own_message(wire: str) -> Message:
+    return from_wire(wire, id="", time_ms=0, offset_minutes=0)
 
 
 def _system_message(system: str) -> Message:

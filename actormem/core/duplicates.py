@@ -1,8 +1,8 @@
 """Hits that say what a better one says already: only the better one stays.
 
 Two texts say the same where almost all their words are the same. Differing numbers, ids, dates or negations
-veto it, and so do the words of two different speakers. A fact and the message it came from share a source: the
-later of the two stays only if it has something new.
+veto it, and so do the words of two different speakers. A fact and the message it came from share a source:
+the later of the two stays only if it has something new.
 """
 
 import re

@@ -8,7 +8,8 @@ from typing import Final
 
 from actormem.core.nouns_en import BARE, NOUNS
 from actormem.core.rules import Language
-from actormem.core.rules_en import ADVERBS, DIETS, LANGUAGES, PREDICATES
+from actormem.core.rules_en import ADVERBS, DIETS, LANGUAGES, PAYMENTS, PREDICATES
+from actormem.core.wishes_en import WISHES
 
 __all__ = ["ENGLISH"]
 
@@ -36,7 +37,7 @@ GATE: Final = (
     " i ", " i'", "my ", " me ", "our ", "remember", "forget", "from now", "from today", "from here",
     "from this", "going forward", "henceforth", "future", "always", "never", " ever ", "note", "memori",
     "save", "store", "in mind", "budget", "meant", "it's", "it is", "make it", "make that", "should be",
-    "i mean",
+    "i mean", "answer in", "reply in", "respond in", "speak", "talk in", "write in",
 )  # fmt: skip
 LEAD: Final = (
     r"(?:(?:hi|hello|hey|hiya|there|well|ok|okay|oh|yes|yeah|yep|yup|sure|actually|also|btw|by the way|"
@@ -77,7 +78,8 @@ HENCEFORTH: Final = re.compile(
     r"respond|use|speak|write|talk|"
     r"give|include|show|send|ask|check|format|keep|avoid|put|add|start|begin|explain|recommend|suggest|"
     r"book|choose|assume"
-    r"|remind|mention|convert|round|cite|provide|list|call|address|order|offer|propose|quote|"
+    r"|e-?mail|text|notify|tell|leave|deliver|pay|charge|pack|wrap|remind|mention|convert|round|cite|"
+    r"provide|list|call|address|order|offer|propose|quote|"
     r"translate)\b[^\x00]{2,300})|(?P<last>[^,\x00]{5,200}?),? from now on\b)",
     re.IGNORECASE,
 )
@@ -106,6 +108,18 @@ OWNED: Final = re.compile(r"(?:my|our)\b", re.IGNORECASE)
 SAYS: Final = re.compile(
     r"\b(?:is|are|was|has|have|needs?|starts?|ends?|can|cannot|can't|will|must|should|likes?|goes|comes|"
     r"works?|lives?|wants?)\b|'s\s",
+    re.IGNORECASE,
+)
+
+
+LANGUAGE: Final = re.compile(
+    r"^(?:(?:to )?(?:always )?(?:please )?(?:use|speak|talk|chat|communicate|write|answer|repl|respon)\w*"
+    r"(?: to me| me| with me)?(?: only)?(?: in)? )?" + LANGUAGES + r"$",
+    re.IGNORECASE,
+)
+REPLY_LENGTH: Final = re.compile(
+    r"\b(?:short|brief|concise|detailed|long|longer|shorter)\b.{0,20}\b(?:answers?|repl(?:y|ies)|responses?|"
+    r"explanations?)\b",
     re.IGNORECASE,
 )
 
@@ -180,11 +194,7 @@ ENGLISH: Final = Language(
         ),
         (
             "payment",
-            re.compile(
-                r"\b(?:credit cards?|debit cards?|cash|paypal|apple pay|google pay|alipay|wechat pay|bank "
-                r"transfer)\b",
-                re.IGNORECASE,
-            ),
+            re.compile(r"\b(?:" + PAYMENTS + r")\b", re.IGNORECASE),
         ),
         (
             "delivery",
@@ -194,23 +204,29 @@ ENGLISH: Final = Language(
                 re.IGNORECASE,
             ),
         ),
-        (
-            "language",
-            re.compile(
-                r"^(?:(?:to )?(?:always )?(?:please )?(?:use|speak|talk|chat|communicate|write|answer|repl|"
-                r"respon)\w*(?: to me| me| with me)?(?: only)?(?: in)? )?" + LANGUAGES + r"$",
-                re.IGNORECASE,
-            ),
-        ),
+        ("language", LANGUAGE),
         ("diet", re.compile("^" + DIETS + "$", re.IGNORECASE)),
+        ("reply_length", REPLY_LENGTH),
+    ),
+    habits=(
+        ("language", LANGUAGE),
+        ("reply_length", REPLY_LENGTH),
         (
-            "reply_length",
+            "payment",
             re.compile(
-                r"\b(?:short|brief|concise|detailed|long|longer|shorter)\b.{0,20}\b(?:answers?|repl(?:y|ies)|"
-                r"responses?|explanations?)\b",
+                r"^(?:(?:always|by default|please|just) )*(?:use|charge|bill|take|pay (?:with|by|via|using)) "
+                r"(?:my |an? )?(?:" + PAYMENTS + r")(?: for (?:everything|all\b.*|payments?|my orders?))?$",
                 re.IGNORECASE,
             ),
         ),
     ),
+    pointing=re.compile(
+        r"\b(?:there|here)\b(?! (?:is|are|was|were)\b)|\bto (?:the|this|that|my) (?:new )?(?:address|place|"
+        r"one|"
+        r"flat|house)\b",
+        re.IGNORECASE,
+    ),
+    clauses=re.compile(r"[,;:]\s*|\s[-–—]+\s|\s(?=(?:and|but|so|then)\s)"),
+    wishes=WISHES,
     preferred="{who} prefers {value}",
 )

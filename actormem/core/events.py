@@ -57,9 +57,10 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
 
 
 class Recounted(msgspec.Struct, frozen=True, kw_only=True, tag="recounted"):
-    """Tokens of verbatim messages, counted anew: (sequence, tokens)."""
+    """Tokens of verbatim messages, counted anew: (sequence, tokens); and of the blocks, oldest first."""
 
     tokens: tuple[tuple[int, int], ...]
+    blocks: tuple[int, ...] = ()
     text: str | None = None
 
 
@@ -142,9 +143,13 @@ class BlocksDropped(msgspec.Struct, frozen=True, kw_only=True, tag="blocks_dropp
 
 
 class EpochStarted(msgspec.Struct, frozen=True, kw_only=True, tag="epoch"):
-    """Contexts start anew, for `reason`. `text` is a wire message with exact values of messages out of view."""
+    """Contexts start anew, for `reason`. `text` is a wire message with exact values of messages out of view.
+
+    With `keeps_note` the newest user message keeps its note: its turn is not answered yet.
+    """
 
     reason: str
+    keeps_note: bool = False
     tokens: int
     time_ms: int
     text: str | None

@@ -31,28 +31,45 @@ def over_budget(state: Working, reserve: int = 0) -> bool:
 
 
 def restart(
-    state: Working, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0
+    state: Working, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0, keep_note: bool = False
 ) -> list[ev.SessionEvent]:
     """The events that start a new epoch whose contexts fit: cuts where they are needed, then exact values.
 
     Args:
         reserve: Tokens to leave free, as far as what must stay allows it.
+        keep_note: Whether the newest user message keeps its note, where there is room for it.
 
     Returns:
         Events in order; after them a context is within the budget, whatever the messages are.
     """
     found: list[ev.SessionEvent] = []
-    bare = msgspec.structs.replace(state, notes={}, head="", head_tokens=0)
+    kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
+    bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
     if bare.tokens > bare.settings.budget.context and bare.block_tokens > _room(bare) // 2:
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
     cut = _cut(bare, counter, reserve)
+    newest = bare.newest_user.sequence if bare.newest_user else 0
+    if cut is not None and kept and _touches(cut, newest):
+        bare = msgspec.structs.replace(bare, notes={})  # the message comes before what memory adds to it
+        cut = _cut(bare, counter, reserve)
+    if cut is not None and bare.blocks and newest in cut.out:
+        found.append(ev.BlocksDropped())  # and before what stands for older ones
+        bare = evolve(bare, found[-1])
+        cut = _cut(bare, counter, reserve)
     if cut is not None:
         found.append(cut)
         bare = evolve(bare, cut)
     head, tokens = values_wire(bare, bare.settings.budget.context - bare.tokens - reserve, counter)
-    found.append(ev.EpochStarted(reason=reason, tokens=tokens, time_ms=now_ms, text=head))
+    keeps_note = bool(bare.notes)
+    found.append(
+        ev.EpochStarted(reason=reason, keeps_note=keeps_note, tokens=tokens, time_ms=now_ms, text=head)
+    )
     return found
+
+
+def _touches(cut: ev.Cut, sequence: int) -> bool:
+    return sequence in cut.out or any(one.sequence == sequence for one in cut.shortened)
 
 
 def _room(state: Working) -> int:
@@ -61,20 +78,28 @@ def _room(state: Working) -> int:
 
 def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
     """What must leave the view or be shortened, so that exact values of it fit beside what stays."""
-    room = state.settings.budget.context - state.fixed_tokens
+    room = state.settings.budget.context - state.fixed_tokens - state.note_tokens
     must = _must(state)
     must_tokens = sum(entry.tokens for entry in must)
+    whole = room
     room -= min(reserve, max(0, room - must_tokens))
     if sum(entry.tokens for entry in state.view) <= room:
         return None
     values = min(state.settings.budget.entities_tokens, max(room - must_tokens, room // VALUES_SHARE_MIN))
-    return _first_that_fits(state, must, room - values, counter)
+    return _first_that_fits(state, must, room - values, whole, counter)
 
 
-def _first_that_fits(state: Working, must: Sequence[Entry], room: int, counter: Counter) -> ev.Cut:
-    """Keep what must stay, shortened if need be; else the newest user message alone; else nothing."""
+def _first_that_fits(
+    state: Working, must: Sequence[Entry], beside: int, whole: int, counter: Counter
+) -> ev.Cut:
+    """Keep what must stay, shortened if need be; else the newest user message alone; else nothing.
+
+    Args:
+        beside: Room beside exact values and a note to come.
+        whole: All of the room: the newest user message comes before both.
+    """
     newest = [state.newest_user] if state.newest_user is not None else []
-    for kept in (must, newest):
+    for kept, room in ((must, beside), (newest, beside), (newest, whole)):
         tokens = {entry.sequence: entry.tokens for entry in kept}
         short = _shortened(kept, room, counter) if sum(tokens.values()) > room else ()
         tokens |= {one.sequence: one.tokens for one in short}

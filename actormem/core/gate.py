@@ -9,12 +9,14 @@ from actormem.core.text import normal
 __all__ = ["Gate", "gate"]
 
 SMALL_TALK = frozenset(
-    (
-        "hi hello hey there thanks thank thx ty u you ok okay k yes yep yeah yup no nope bye goodbye great cool "
-        "nice good morning afternoon evening night got it sure fine perfect please welcome much so very a lot "
-        "and that all is for now cheers wow haha lol"
-    ).split()
-)
+    {
+        "hi", "hello", "hey", "there", "thanks", "thank", "thx", "ty", "u", "you", "ok", "okay", "k",
+        "yes", "yep", "yeah", "yup", "no", "nope", "bye", "goodbye", "great", "cool", "nice", "good",
+        "morning", "afternoon", "evening", "night", "got", "it", "sure", "fine", "perfect", "please",
+        "welcome", "much", "so", "very", "a", "lot", "and", "that", "all", "is", "for", "now", "cheers",
+        "wow", "haha", "lol",
+    }
+)  # fmt: skip
 # Phrases, not characters: 收到 is an acknowledgement, 没收到 is a complaint.
 SMALL_TALK_ZH = re.compile(
     "早上|上午|中午|下午|晚上|早安|晚安|大家|谢谢|多谢|感谢|謝謝|多謝|感謝|非常|十分|可以|没事|没问题|沒問題|没关系"

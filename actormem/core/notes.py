@@ -139,7 +139,7 @@ def words_of(message: Message | None) -> str:
 
 
 def lines_within(lines: Sequence[Line], fits: Callable[[Sequence[Line]], bool]) -> list[Line]:
-    """The lines, in order, as long as all taken together fit; one that does not is left out, later ones tried."""
+    """The lines that fit together, in order; one that does not fit is left out and later ones are tried."""
     taken: list[Line] = []
     for line in lines:
         if fits([*taken, line]):

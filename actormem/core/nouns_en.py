@@ -5,6 +5,7 @@ from typing import Final
 from actormem.core.readers_en import anything, capital_name, items, name, phrase, place, proper, tastes
 from actormem.core.rules import age, amount, dated, email, one_of, phone
 from actormem.core.rules_en import LANGUAGES, MONTHS, RAW, WORK, rule
+from actormem.core.wishes_en import CHANNEL
 
 __all__ = ["BARE", "NOUNS"]
 
@@ -17,6 +18,15 @@ IS: Final = (
 NEW: Final = (
     r"(?:(?:new|current|full|real|home|main|primary|personal|preferred|correct|actual|own|total|"
     r"max(?:imum)?|work|first|last) )?"
+)
+HEIGHT: Final = (
+    r"(?P<value>\d+(?:\.\d+)?(?:'\s?\d{1,2}(?:\.\d)?(?:\"|'')?| ?(?:cm|centimet(?:er|re)s?|m|met(?:er|re)s?|"
+    r"feet|foot|ft|inches|in)\b(?: ?\d{1,2}(?:\.\d)?(?: ?(?:inches|inch|in)\b)?)?)?)"
+)
+WEIGHT: Final = (
+    r"(?P<value>\d[\d.\u066c]*(?<!\.)(?: ?(?:-|to) ?\d[\d.]*(?<!\.))?(?: ?(?:kgs?|kilos?|kilograms?|lbs?|"
+    r"pounds?|"
+    r"stones?)\b(?: \d{1,2}\b)?)?)"
 )
 NOUNS: Final = (
     rule(
@@ -43,7 +53,7 @@ NOUNS: Final = (
         "phone", "{who}'s phone number is {value}", phone,
     ),
     rule(
-        NEW + r"e-?mail(?: address| id)?" + IS + r"(?P<value>[^\s;,!?\x00]{5,200})",
+        NEW + r"(?:e-?mail(?: address| id)?|address)" + IS + r"(?P<value>[^\s;,!?\x00]{5,200})",
         "email", "{who}'s e-mail address is {value}", email,
     ),
     rule(
@@ -54,6 +64,11 @@ NOUNS: Final = (
         r"(?:birthday|birthdate|date of birth)" + IS +
         r"(?:on |in )?(?P<value>[^;:!?()\x00]{0,12}(?:\d|" + MONTHS + r")[^;:!?()\x00]{0,24})",
         "birthday", "{who}'s birthday is {value}", dated,
+    ),
+    rule(
+        r"(?:(?:preferred|favou?rite|best) )?(?:contact (?:method|channel|preference)|method of contact|"
+        r"way (?:to be|of being) contacted)" + IS + r"(?:by |via )?(?P<value>" + CHANNEL + r")",
+        "contact_preference", "{who} wants to be contacted by {value}", one_of(CHANNEL),
     ),
     rule(r"age" + IS + r"(?P<value>\d{1,3})\b", "age", "{who} is {value} years old", age),
     rule(
@@ -79,7 +94,7 @@ NOUNS: Final = (
         "blood_type", "{who}'s blood type is {value}", anything,
     ),
     rule(
-        r"shoe size" + IS + r"(?P<value>(?:US |EU |UK )?\d{1,2}(?:\.5)?)",
+        r"shoe size" + IS + r"(?P<value>(?:US |EU |UK )?\d{1,2}(?:\.5)?(?: ?(?:-|to|or) ?\d{1,2}(?:\.5)?)?)",
         "shoe_size", "{who} wears shoes in size {value}", anything,
     ),
     rule(
@@ -87,8 +102,8 @@ NOUNS: Final = (
         r"(?:an? )?(?P<value>XX?S|S|M|L|X{1,3}L|small|medium|large|\d{1,2})\b",
         "size", "{who} wears size {value}", anything,
     ),
-    rule(r"height" + IS + r"(?P<value>\d[\w'\" .]{0,12})", "height", "{who}'s height is {value}", anything),
-    rule(r"weight" + IS + r"(?P<value>\d[\w .]{0,12})", "weight", "{who}'s weight is {value}", anything),
+    rule(r"height" + IS + HEIGHT, "height", "{who}'s height is {value}", one_of(".+")),
+    rule(r"weight" + IS + WEIGHT, "weight", "{who}'s weight is {value}", anything),
     rule(
         r"time ?zone" + IS + r"(?P<value>[A-Za-z][\w/+:-]{1,30})",
         "timezone", "{who}'s time zone is {value}", anything,
@@ -105,42 +120,75 @@ NOUNS: Final = (
     rule(r"allergies (?:are|include) " + RAW, "allergy", "{who} is allergic to {value}", items),
     rule(r"seat(?:ing)? preference" + IS + RAW, "seat", "{who} prefers {value}", phrase),
 )  # fmt: skip
+NOT_CALLED: Final = (
+    r"(?:back|later|when|if|at|on|a|an|the|tomorrow|crazy|tonight|in|by|for|any ?time|and|to|up|out|with|"
+    r"please|any|instead|again|asap|soon|now|once|before|after|whenever|about|only|first|directly|right|this|"
+    r"that|every|during|via|over|through|using|from|until|unless|because|since|so|but|or|my|ever|more|"
+    r"names|today|immediately|rather|thanks|regarding|it|anything|whatever|or)\b"
+)
 BARE: Final = (
     rule(
-        r"(?:please |you can |just |do |but )?(?:call|address) me (?!(?:back|later|when|if|at|on|a|an|"
-        r"the|tomorrow|crazy|tonight|in|by|by my|as|for|anytime|and|to|up|out|with)\b)" + RAW,
+        r"(?:please |you can |just |do |but |always )*(?:call|address) me (?:as )?(?!" + NOT_CALLED + ")"
+        + RAW,
         "nickname", "{who} wants to be called {value}", name,
+        gate=("call", "address me"),
+    ),
+    rule(
+        r"(?:please )?(?:don't|do not|never|stop) call(?:ing)? me (?!" + NOT_CALLED
+        + r")(?P<value>[^;:!?()\x00]{1,40})",
+        "nickname", "{who} no longer wants to be called {value}", name, negated=True,
+        gate=("call", "address me"),
+    ),
+    rule(
+        r"(?:everyone|everybody|people|most people|(?:all )?my friends|friends)(?: all| just| usually|"
+        r" mostly)? "
+        r"calls? me (?!" + NOT_CALLED + ")" + RAW,
+        "nickname", "{who} is called {value}", capital_name,
+        gate=("call", "address me"),
+    ),
+    rule(
+        r"(?P<value>(?:always )?(?:answer|reply|respond|speak|talk|write)(?: (?:to me|me|"
+        r"back))?(?: only)?(?: in)? "
+        + LANGUAGES + r")(?=(?: (?:only|please|always|from now on))*\s*(?:$|,))",
+        "language", "{who} wants from now on: {value}", anything,
+        gate=("answer", "reply", "respond", "speak", "talk", "write"),
     ),
     rule(
         r"(?:please |can you |could you )?(?:change|update|set|correct|switch) my (?:shipping|delivery) "
         r"address to " + RAW,
         "shipping_address", "{who}'s shipping address is {value}", place,
+        gate=("address",),
     ),
     rule(
         r"(?:please |can you |could you )?(?:change|update|set|correct|switch) my (?:home )?address to "
         + RAW,
         "address", "{who}'s address is {value}", place,
+        gate=("address",),
     ),
     rule(
         r"(?:please |can you |could you )?(?:change|update|set|correct|switch) my e-?mail(?: address)? "
         r"to (?P<value>[^\s;,!?\x00]{5,200})",
         "email", "{who}'s e-mail address is {value}", email,
+        gate=("mail",),
     ),
     rule(
         r"(?:please |can you |could you )?(?:change|update|set|correct|switch) my phone(?: number)? to "
         r"(?P<value>[^;:!?\x00]{7,40})",
         "phone", "{who}'s phone number is {value}", phone,
+        gate=("phone",),
     ),
     rule(
         r"(?:please |can you |could you |let's )?(?:change|update|set|correct|raise|increase|lower|"
         r"reduce) (?:my|the|our) budget (?:to|at) (?P<value>[^;:!?()\x00]{1,60})",
         "budget", "{who}'s budget is {value}", amount,
+        gate=("budget",),
     ),
     rule(
         r"(?:(?:my|our|the|with an?|on an?|i have an?) )?budget(?: (?:is|of|around|now|was raised to|up "
         r"to)|:|'s)+(?: (?:about|around|now|roughly|approximately))* "
         r"(?P<value>[^;:!?()\x00]{0,30}\d[^;:!?()\x00]{0,40})",
         "budget", "{who}'s budget is {value}", amount,
+        gate=("budget",),
     ),
     rule(
         r"(?:hi|hello|hey|hiya|good morning|good evening|good afternoon)(?: there| all| everyone| "

@@ -7,11 +7,13 @@ its text and its neighbours cost, never what the partition holds.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.conflicts import newest_first
 from actormem.core.duplicates import distinct
 from actormem.core.lexical import LexicalIndex
 from actormem.core.neighbours import Neighbours
@@ -19,6 +21,7 @@ from actormem.core.query import Query, index_text, query_texts, view_text
 from actormem.core.rank import FLOOR
 from actormem.core.rows import KINDS, NameNumbers, RowTable
 from actormem.core.search import Nearest, Ranked, Search
+from actormem.core.staleness import StaleEpisodes
 from actormem.core.values import Hit, Item
 from actormem.core.vectors import VectorRows
 from actormem.core.words import Words, token_count
@@ -50,6 +53,8 @@ class Partition:
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
         self._attributes: dict[str, set[int]] = {}
+        self._window_hashes: dict[int, int] = {}
+        self._staleness = StaleEpisodes(self._table.mark_stale)
         self._recent: deque[int] = deque(maxlen=RECENT_ROWS)
         self._search = Search(
             self._table,
@@ -94,6 +99,7 @@ class Partition:
         self._items[row] = item
         session, speaker = self._link(row, item)
         self._table.fill(row, item, session, speaker)
+        self._staleness.add(row, item)
 
     def remove(self, id: str) -> None:
         """Take an item out, with its words and vectors; an absent one is no matter."""
@@ -108,13 +114,19 @@ class Partition:
         self._windows.clear(row)
         self._no_vector.pop(id, None)
         self._stale_windows.pop(id, None)
+        self._window_hashes.pop(row, None)
         if row in self._recent:
             self._recent.remove(row)
         self._table.free_row(row)
 
-    def without_vectors(self) -> tuple[str, ...]:
-        """Ids of items whose `view_text` is to be embedded, oldest put first."""
-        return tuple(self._no_vector)
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks in the episodes."""
+        return tuple(self._speakers)
+
+    def without_vectors(self, limit: int | None = None) -> tuple[str, ...]:
+        """Ids of items whose `view_text` is to be embedded, oldest put first, at most `limit`."""
+        return tuple(islice(self._no_vector, limit))
 
     def set_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Give items their vectors; ids which are not here are passed over.
@@ -134,9 +146,18 @@ class Partition:
         rows = np.flatnonzero(self._table.has_vector[: self._table.limit])
         return rows.astype(np.int64), self._vectors.take(rows)
 
-    def stale_windows(self) -> tuple[str, ...]:
-        """Ids of episodes whose `window_text` is to be embedded, oldest change first."""
-        return tuple(self._stale_windows)
+    def stale_windows(self, limit: int | None = None) -> tuple[str, ...]:
+        """Ids of episodes whose `window_text` is to be embedded, oldest change first, at most `limit`.
+
+        A new turn touches the windows of the few before it; those which read as they did are passed over.
+        """
+        stale: list[str] = []
+        for id in tuple(islice(self._stale_windows, None if limit is None else 2 * limit)):
+            if self._window_hashes.get(self._rows[id]) == hash(self.window_text(id)):
+                del self._stale_windows[id]
+            elif limit is None or len(stale) < limit:
+                stale.append(id)
+        return tuple(stale)
 
     def window_text(self, id: str) -> str:
         """The turn with its neighbours, which is what a short turn means; empty where it stands alone.
@@ -182,6 +203,7 @@ class Partition:
                 continue
             self._windows.set(row, vector)
             self._table.has_window[row] = bool(vector.any())
+            self._window_hashes[row] = hash(text)
             if text == self.window_text(id):
                 self._stale_windows.pop(id, None)
 
@@ -203,7 +225,8 @@ class Partition:
             About 1 ms at 1,000 items, 10 to 20 ms at 100,000.
         """
         ranked = self._search.ranked(query, self._words.terms(query.text), self._eligible(query), nearest)
-        return distinct(self._hits(ranked, query), query.limit)
+        hits = distinct(self._hits(ranked, query), query.limit)
+        return newest_first(hits, query.text, ranked.telling, self._words)
 
     def _hits(self, ranked: Ranked, query: Query) -> Iterator[Hit]:
         floor = query.min_score
@@ -267,6 +290,7 @@ class Partition:
         return session, self._speakers.use(item.speaker)
 
     def _unlink(self, row: int, item: Item) -> None:
+        self._staleness.drop(row, item)
         if item.attribute:
             holders = self._attributes[item.attribute]
             holders.discard(row)

@@ -181,7 +181,7 @@ def place(text: str) -> tuple[str, ...]:
     """A city or a street address, with the parts after its commas."""
     first, *rest = cut(text).split(",")
     value = PLACE_TAIL.sub("", first).rstrip(" .'")
-    if not value or NOT_PLACE.match(value) or len(value.split()) > PHRASE_WORDS_MAX:
+    if not value or "@" in value or NOT_PLACE.match(value) or len(value.split()) > PHRASE_WORDS_MAX:
         return ()
     if value.islower() and len(value.split()) > 3:
         return ()

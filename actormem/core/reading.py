@@ -51,6 +51,7 @@ class Reading(msgspec.Struct):
     facts: list[Fact] = []
     last: str = ""  # attribute that a correction speaks of
     clauses: int = 0  # with a subject, read so far
+    bare: tuple[Rule, ...] = ()  # rules without a subject that this sentence may have
 
     def add(self, fact: Fact) -> None:
         """Takes in a fact that was not found yet."""
@@ -70,9 +71,9 @@ def statement(
         return end, ("user", language.own)
     subject = language.subject.match(words, start)
     who: tuple[str, str] | None = carried
-    tries: list[tuple[int, tuple[Rule, ...]]] = [(start, language.bare)]
+    tries: list[tuple[int, tuple[Rule, ...]]] = [(start, reading.bare)]
     if begin["lead"]:
-        tries.append((begin.start("lead"), language.bare))
+        tries.append((begin.start("lead"), reading.bare))
     if subject:
         reading.clauses += 1
         who = person(language, subject)
@@ -91,7 +92,11 @@ def statement(
     elif carried and (language is CHINESE or (JOINED.search(begin[0]) or GOES_ON.match(words, start))):
         adverbs = language.adverbs.match(words, start if language is CHINESE else max(start - 1, 0))
         tries.append((adverbs.end() if adverbs else start, language.predicates))
-    for position, rules in dict.fromkeys(tries):
+    tried: set[tuple[int, int]] = set()
+    for position, rules in tries:
+        if (position, id(rules)) in tried:  # the hash of fifty rules costs too much
+            continue
+        tried.add((position, id(rules)))
         for rule in rules:
             match = rule.pattern.match(words, position)
             if match and (end := take(reading, sentence, rule, start, match, who or ("user", language.own))):

@@ -8,6 +8,7 @@ the order of arrival: a late one takes its place in the middle of the chain.
 What ends what:
 
     a `one` attribute       any later value ends the earlier one
+                            (its closing: the same value, or a way that means the same, in whatever words)
     a `many` attribute      nothing but a reversal: its closing (`no longer …`), or its opposite (dislikes)
 
 A closing is kept as an item that is superseded from the start and has confidence 0, so that it still ends a
@@ -19,7 +20,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from actormem.core.sameness import loose, within
+from actormem.core.sameness import loose, sense, within
 from actormem.core.values import Item
 
 __all__ = ["Change", "current", "reconcile", "rivals", "same_fact"]
@@ -163,13 +164,18 @@ def ends(later: Item, earlier: Item, *, one_value: bool) -> bool:
     """Whether the later of two competing items ends the earlier one, which is no closing."""
     if closes(later):
         if one_value:
-            return not later.value or matches(said(later), said(earlier))
+            return not later.value or matches(said(later), said(earlier)) or same_sense(later, earlier)
         return later.attribute == earlier.attribute or {later.attribute, earlier.attribute} <= set(TASTES)
     return one_value or later.attribute in OPPOSITES.get(earlier.attribute, ())
 
 
 def matches(one: str, other: str) -> bool:
     return one == other or within(one, other) or within(other, one)
+
+
+def same_sense(one: Item, other: Item) -> bool:
+    meant = sense(one.attribute, one.value)
+    return bool(meant) and meant == sense(other.attribute, other.value)
 
 
 def chain(rows: Sequence[Item], stated_id: str, *, one_value: bool) -> list[Item]:

@@ -17,10 +17,11 @@ __all__ = ["KINDS", "NameNumbers", "RowTable"]
 
 KINDS: Final = ("fact", "preference", "event", "episode", "summary", "knowledge")
 COLUMNS: Final = (
-    "held", "live", "superseded", "has_vector", "has_window", "assistant", "types", "kind", "day", "session",
-    "speaker", "event_ms", "sequence", "expires_ms", "question", "importance",
+    "live", "stale", "superseded", "has_vector", "has_window", "assistant", "types", "kind", "day",
+    "session", "speaker", "event_ms", "sequence", "expires_ms", "question", "importance",
 )  # fmt: skip
 ROWS_FIRST: Final = 64  # room to begin with; doubled when full
+ROWS_STEP_MAX: Final = 8_192  # room added at once: doubling a large table would hold the loop
 
 
 class RowTable:
@@ -31,8 +32,8 @@ class RowTable:
         self.limit = 0
         self._free: list[int] = []
         self._assistant_turns: dict[int, int] = {}
-        self.held = np.zeros(0, np.bool_)
         self.live = np.zeros(0, np.bool_)
+        self.stale = np.zeros(0, np.bool_)
         self.superseded = np.zeros(0, np.bool_)
         self.has_vector = np.zeros(0, np.bool_)
         self.has_window = np.zeros(0, np.bool_)
@@ -54,7 +55,7 @@ class RowTable:
         if self._free:
             return self._free.pop()
         if self.limit == self.capacity:
-            self._grow(max(ROWS_FIRST, 2 * self.capacity))
+            self._grow(max(ROWS_FIRST, min(2 * self.capacity, self.capacity + ROWS_STEP_MAX)))
         self.limit += 1
         return self.limit - 1
 
@@ -63,8 +64,8 @@ class RowTable:
         self._count_assistant(row, -1)
         self.types_total -= self.types[row]
         self.assistant[row] = False
-        self.held[row] = self.live[row] = self.superseded[row] = False
-        self.has_vector[row] = self.has_window[row] = False
+        self.live[row] = self.superseded[row] = False
+        self.has_vector[row] = self.has_window[row] = self.stale[row] = False
         self.types[row] = False
         self._free.append(row)
 
@@ -74,7 +75,6 @@ class RowTable:
         self.types_total += np.array(types, np.int64) - self.types[row]
         self.types[row] = types
         self._count_assistant(row, -1)
-        self.held[row] = True
         self.live[row] = item.state == "live"
         self.superseded[row] = item.state == "superseded"
         self.assistant[row] = item.source == "assistant" or item.speaker == "assistant"
@@ -88,6 +88,10 @@ class RowTable:
         self.expires_ms[row] = item.expires_ms
         self.question[row] = question_share(item.text) if item.kind == "episode" else 0.0
         self.importance[row] = item.importance
+
+    def mark_stale(self, row: int, stale: bool) -> None:
+        """Note whether an episode states only what is no longer so."""
+        self.stale[row] = stale
 
     def assistant_sessions(self) -> NDArray[np.int64]:
         """Numbers of the sessions in which an assistant speaks."""

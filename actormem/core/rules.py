@@ -10,18 +10,25 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-__all__ = ["Language", "Reader", "Rule", "age", "amount", "dated", "email", "one_of", "phone"]
+from actormem.core.sentences import THOUSANDS
+
+__all__ = ["Language", "Reader", "Rule", "Wish", "age", "amount", "dated", "email", "one_of", "phone"]
 
 Reader: TypeAlias = Callable[[str], tuple[str, ...]]
 
+DIGITS: Final = rf"\d[\d{THOUSANDS}]*+(?:\.\d++)?+"
+SUM: Final = (
+    r"(?:(?:US|HK)\$|[$€£¥]|(?:USD|EUR|GBP|CNY|RMB|HKD|JPY|AUD|CAD)\s?)?"
+    rf"(?:(?>{DIGITS}(?:\s?(?:k\b|thousand|million|grand|[十百千万亿]+(?:\d{{1,4}}[千百]?)?))?)"
+    r"|[一二两三四五六七八九十百千万亿半]{1,10}(?=\s?[元块万千百美欧英港日到至~-]|左右|以内|以下|上下|$))"
+    r"(?:\s?(?:dollars?|bucks|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny|hkd|[元块圆]钱?|美元|美金|欧元|英镑|"
+    r"港[币元]|日元|人民币|[$€£¥])"
+    r"|(?!\s?(?:[个人位名天晚台口件月日号点年岁%]|people|persons?|days?|nights?|weeks?|months?|items?)))"
+)
 MONEY: Final = re.compile(
     r"(?:(?:up to|at most|under|below|no more than|less than|max(?:imum)?(?: of)?|不超过|最多|低于|少于|"
-    r"上限)\s*)?"
-    r"(?:[$€£¥]|(?:USD|EUR|GBP|CNY|RMB|HK\$|US\$)\s?)?(?:\d[\d,.]{0,15}|"
-    r"[一二两三四五六七八九十百千万亿半]{1,10}(?=[元块万千百美欧英港日]|左右|以内|以下|$))"
-    r"(?:\s?(?:-|–|~|to|到|至)\s?[$€£¥]?\d[\d,.]{0,15})?(?:\s?(?:k|thousand|million|[百千万亿]+))?"
-    r"(?:\s?(?:dollars?|bucks|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny|[元块]钱?|美元|美金|欧元|英镑|"
-    r"港币|日元|人民币))?"
+    r"上限|人均|每[人晚月天])\s*)?"
+    rf"(?:between {SUM} and {SUM}|{SUM}(?:\s?(?:-|–|~|to|到|至)\s?{SUM})?)"
     r"(?:\s?(?:a|per|each|/)\s?(?:month|night|person|week|year|day)|每[月晚人周年天]|以内|以下|左右|"
     r"上下)?",
     re.IGNORECASE,
@@ -47,6 +54,7 @@ class Rule(msgspec.Struct, frozen=True):
         text: The sentence to remember, with `{who}` and `{value}`.
         read: Gives the values in the captured words.
         negated: Whether it takes the value back.
+        gate: A sentence without one of these pieces, in small letters, has no such statement; none: any may.
     """
 
     pattern: re.Pattern[str]
@@ -54,6 +62,39 @@ class Rule(msgspec.Struct, frozen=True):
     text: str
     read: Reader
     negated: bool = False
+    gate: tuple[str, ...] = ()
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """How the speaker wants to be served in one matter, told by commands; each pattern fits a whole clause.
+
+    Attributes:
+        keep: The fact of a wish; its text has `{thing}`, the speaker's words.
+        close: The fact of a wish that is only taken back.
+        gate: A sentence without one of these pieces, in small letters, tells no such wish.
+        wanted: A clause that is a wish by itself.
+        likely: A clause that is one beside words of `standing`, or beside a clause that takes another back.
+        beside: A clause that is one only beside a clause that takes another back.
+        refused: A clause that takes back.
+        mine: Found in a refusal that counts without a wish beside it.
+        firm: Found in a clause that says by itself that it holds for good, whatever stands around it.
+        standing: Found in a sentence that speaks of more than this once.
+        general: A neighbouring clause that names no single occasion, and belongs to the wish.
+        once: A neighbouring clause that makes the wish a request of the moment.
+    """
+
+    keep: Rule
+    close: Rule
+    gate: tuple[str, ...]
+    wanted: re.Pattern[str]
+    likely: re.Pattern[str]
+    beside: re.Pattern[str]
+    refused: re.Pattern[str]
+    mine: re.Pattern[str]
+    firm: re.Pattern[str]
+    standing: re.Pattern[str]
+    general: re.Pattern[str]
+    once: re.Pattern[str]
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -78,6 +119,10 @@ class Language(msgspec.Struct, frozen=True):
         relations: The canonical word of each relation.
         note, instruction: Texts of commands, with `{value}`.
         sorts: Attributes of preferences that are more than a taste, by what the value speaks of.
+        habits: Attributes that a standing instruction sets, by the whole of its words.
+        pointing: Found in an instruction that speaks of a place named elsewhere, and says nothing by itself.
+        clauses: What stands between two clauses.
+        wishes: How the speaker wants to be served.
         preferred: Text of a preference that was sorted, with `{who}` and `{value}`.
     """
 
@@ -100,6 +145,10 @@ class Language(msgspec.Struct, frozen=True):
     note: str
     instruction: str
     sorts: tuple[tuple[str, re.Pattern[str]], ...]
+    habits: tuple[tuple[str, re.Pattern[str]], ...]
+    pointing: re.Pattern[str]
+    clauses: re.Pattern[str]
+    wishes: tuple[Wish, ...]
     preferred: str
 
 

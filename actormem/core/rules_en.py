@@ -10,7 +10,7 @@ from typing import Final
 from actormem.core.readers_en import anything, items, name, phrase, place, products, proper, tastes
 from actormem.core.rules import Reader, Rule, age, dated, one_of
 
-__all__ = ["ADVERBS", "DIETS", "LANGUAGES", "MONTHS", "PREDICATES", "RAW", "WORK", "rule"]
+__all__ = ["ADVERBS", "DIETS", "LANGUAGES", "MONTHS", "PAYMENTS", "PREDICATES", "RAW", "WORK", "rule"]
 
 RAW: Final = r"(?P<value>[^;:!?()\x00]{1,160})"
 ADVERBS: Final = (
@@ -56,15 +56,27 @@ LANGUAGES: Final = (
     r"(?:English|Chinese|Mandarin|Cantonese|French|German|Spanish|Portuguese|Italian|Japanese|Korean|"
     r"Russian|Arabic|Hindi|Dutch|Swedish|Polish|Turkish|Vietnamese|Thai|Ukrainian|Greek|Hebrew)"
 )
+PAYMENTS: Final = (
+    r"credit cards?|debit cards?|cash(?: on delivery)?|paypal|apple pay|google pay|alipay|wechat pay|"
+    r"bank transfers?|visa(?: card)?|mastercard|amex"
+)
 MONTHS: Final = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|"
     r"Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 )
 
 
-def rule(pattern: str, attribute: str, text: str, read: Reader, *, negated: bool = False) -> Rule:
+def rule(
+    pattern: str,
+    attribute: str,
+    text: str,
+    read: Reader,
+    *,
+    negated: bool = False,
+    gate: tuple[str, ...] = (),
+) -> Rule:
     """A rule; its pattern is compiled without regard to case."""
-    return Rule(re.compile(pattern, re.IGNORECASE), attribute, text, read, negated)
+    return Rule(re.compile(pattern, re.IGNORECASE), attribute, text, read, negated, gate)
 
 
 PREDICATES: Final = (

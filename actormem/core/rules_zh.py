@@ -56,9 +56,17 @@ DELIVERIES: Final = (
 )
 
 
-def rule(pattern: str, attribute: str, text: str, read: Reader, *, negated: bool = False) -> Rule:
+def rule(
+    pattern: str,
+    attribute: str,
+    text: str,
+    read: Reader,
+    *,
+    negated: bool = False,
+    gate: tuple[str, ...] = (),
+) -> Rule:
     """A rule; its pattern is compiled without regard to case."""
-    return Rule(re.compile(pattern, re.IGNORECASE), attribute, text, read, negated)
+    return Rule(re.compile(pattern, re.IGNORECASE), attribute, text, read, negated, gate)
 
 
 PREDICATES: Final = (
@@ -222,7 +230,8 @@ PREDICATES: Final = (
         "speaks", "{who}会说{value}", items,
     ),
     rule(
-        r"穿(?P<value>\d{2}(?:\.5)?)码的?鞋|(?:的)?鞋码?(?:是|穿)(?P<more>\d{2}(?:\.5)?)",
+        r"穿(?P<value>\d{2}(?:\.5)?(?:[-~到或]\d{2}(?:\.5)?)?)码的?鞋|(?:的)?鞋码?(?:是|穿)"
+        r"(?P<more>\d{2}(?:\.5)?(?:[-~到或]\d{2}(?:\.5)?)?)",
         "shoe_size", "{who}穿{value}码的鞋", anything,
     ),
     rule(

@@ -10,11 +10,13 @@ from typing import Final
 from actormem.core.numbers import NUMBER, number_value, plain
 from actormem.core.text import normal
 
-__all__ = ["loose", "within"]
+__all__ = ["loose", "sense", "within"]
 
 AMOUNT: Final = re.compile(rf"(?<![a-z0-9._/:-])(?!0\d){NUMBER}(?![a-z0-9_/:-])(?!\.\d)")
+GROUPED: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 TOKEN: Final = re.compile(
-    r"[$€£¥+-]?\d[\w.:/%@+-]*|[^\W\d_]+(?:[-'.@/_+#&]\w+)*[+#]*(?:-(?!\w))?|[\u2190-\u2bff\U0001f000-\U0001faff]"
+    r"[$€£¥+-]?\d[\w.:/%@+-]*|[^\W\d_]+(?:[-'.@/_+#&]\w+)*[+#]*(?:-(?!\w))?|"
+    r"[\u2190-\u2bff\U0001f000-\U0001faff]"
 )
 WORD: Final = re.compile(r"\w+", re.ASCII)
 ARTICLES: Final = frozenset(("a", "an", "the", "my", "some"))
@@ -22,6 +24,25 @@ PLURAL_CHARS_MIN: Final = 4  # shorter words are no plurals: gas, bus, yes
 HAN: Final = "\u3400-\u9fff"
 HAN_GAP: Final = re.compile(rf"(?<=[{HAN}]) | (?=[{HAN}])")
 HAN_FILLER: Final = re.compile(rf"(?<=[{HAN}])的(?=[{HAN}]|$)|^[吃喝](?=[{HAN}])")
+SENSES: Final = {
+    attribute: tuple((name, re.compile(shape, re.IGNORECASE)) for name, shape in shapes)
+    for attribute, shapes in {
+        "contact_preference": (
+            ("wechat", "微信|we ?chat"), ("whatsapp", "whatsapp"), ("telegram", "telegram"), ("qq", "qq"),
+            ("signal", "signal"), ("dingtalk", "钉钉"), ("feishu", "飞书"), ("slack", "slack"),
+            ("email", "邮|mail"), ("text", r"短信|\btext|\bsms|imessage"), ("message", "站内信|私信|消息|"
+            "信息|messag"),
+            ("phone", r"电话|手机|座机|来电|打给我|^打|\bcall|phon|\bring|\brang"), ("letter", r"letter|"
+            r"\bpost\b|写信"),
+        ),
+        "delivery": (
+            ("locker", "柜|locker|丰巢"), ("station", "驿站|代收|station|pick-?up point"),
+            ("desk", "前台|物业|保安|门卫|门房|传达室|desk|reception|concierge|lobby|doorman|大厅"),
+            ("neighbour", "邻居|neighbo"), ("door", r"门口|门外|\bdoor|porch"),
+            ("mailbox", "信箱|mailbox|mail ?room"), ("pickup", "自提|pick ?up"), ("home", "上门|home"),
+        ),
+    }.items()
+}  # fmt: skip
 
 
 def loose(value: str) -> str:
@@ -30,13 +51,23 @@ def loose(value: str) -> str:
     >>> loose("The Peanuts!") == loose("peanut"), loose("room 5") == loose("room 6")
     (True, False)
     """
-    text = AMOUNT.sub(in_digits, normal(value).replace("。", " "))
+    text = GROUPED.sub(lambda match: match[0].replace(",", ""), normal(value))
+    text = AMOUNT.sub(in_digits, text.replace("。", " "))
     tokens = [singular(token.rstrip(".:/")) for token in TOKEN.findall(text)]
     while len(tokens) > 1 and tokens[0] in ARTICLES:
         tokens = tokens[1:]
     words = HAN_FILLER.sub("", HAN_GAP.sub("", " ".join(tokens))) or text.strip()
     ids = [word for word in WORD.findall(value) if is_mixed(word)]
     return "\n".join([words, *ids])
+
+
+def sense(attribute: str, value: str) -> str:
+    """The way that a wish speaks of, one name for it in both languages; empty where it is not known.
+
+    >>> sense("contact_preference", "打电话"), sense("contact_preference", "call me by phone")
+    ('phone', 'phone')
+    """
+    return next((name for name, shape in SENSES.get(attribute, ()) if shape.search(value)), "")
 
 
 def is_mixed(word: str) -> bool:

@@ -38,10 +38,11 @@ class Nearest(Protocol):
 class Ranked:
     """Candidates in order, best first, with their arms."""
 
-    def __init__(self, rows: Rows, scores: Shares, arms: dict[str, Shares]) -> None:
+    def __init__(self, rows: Rows, scores: Shares, arms: dict[str, Shares], terms: Terms) -> None:
         self.rows = rows
         self.scores = scores
         self.arms = arms
+        self.telling = dict(zip(terms.names, terms.telling.tolist(), strict=True))
 
     def why(self, place: int) -> dict[str, float]:
         """What each arm gave the candidate, as a share of what all gave it; penalties are negative."""
@@ -93,7 +94,7 @@ class Search:
         else:
             rows = np.flatnonzero(eligible)
         if not len(rows):
-            return Ranked(rows, np.zeros(0), {})
+            return Ranked(rows, np.zeros(0), {}, terms)
         arms = lexical_arms(terms, rows, self.table, self.index, self.neighbours, partial)
         lexical = arms.get("lexical", np.zeros(len(rows)))
         close = window = np.zeros(len(rows))
@@ -108,15 +109,15 @@ class Search:
         arms |= cue_arms(query, rows, self.table, self.speakers, len(self.index))
         arms |= structured_arms(query, terms, rows, self.index, self.attributes)
         arms |= standing_arms(query, rows, self.table)
-        return self._order(rows, arms, relevance(arms, close))
+        return self._order(rows, arms, relevance(arms, close), terms)
 
-    def _order(self, rows: Rows, arms: dict[str, Shares], sure: Shares) -> Ranked:
+    def _order(self, rows: Rows, arms: dict[str, Shares], sure: Shares, terms: Terms) -> Ranked:
         raw = fuse(arms, len(rows))
         order = np.lexsort((self.table.sequence[rows], self.table.event_ms[rows], -raw))
         top = float(raw[order[0]])
         scores = np.clip(raw / top, 0.0, 1.0) * float(sure.max()) if top > 0 else np.zeros(len(rows))
         told = {name: shares[order] for name, shares in arms.items() if shares.any()}
-        return Ranked(rows[order], scores[order], told)
+        return Ranked(rows[order], scores[order], told, terms)
 
     def _candidates(
         self,

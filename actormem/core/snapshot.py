@@ -76,7 +76,7 @@ def encode_state(state: Working) -> bytes:
 
 
 def decode_state(body: bytes) -> Working | None:
-    """The state that `encode_state` made these bytes of; None where they are of another version or damaged."""
+    """The state that `encode_state` wrote so; None where they are damaged or of another version."""
     if body[:CHECK_BYTES] != _check(body[CHECK_BYTES:]):
         return None
     try:

@@ -55,10 +55,7 @@ def parse_message(given: object) -> Message:
     Raises:
         UsageError: It is not one; says which field and why, without its words.
     """
-    if isinstance(given, Message):
-        fields = _fields(given)
-    else:
-        fields = _mapping(given)
+    fields = _fields(given) if isinstance(given, Message) else _mapping(given)
     time_ms, offset = _time(fields.get("time"))
     id = fields.get("id")
     message_id = "" if id is None else checked_id(id, "message id")
@@ -73,7 +70,8 @@ def parse_message(given: object) -> Message:
 
 def from_wire(wire: str, *, id: str, time_ms: int, offset_minutes: int) -> Message:
     """The message that `parse_message` made this wire text of."""
-    return _message(msgspec.json.decode(wire), wire, id, time_ms, offset_minutes)
+    fields = cast("dict[str, JsonValue]", msgspec.json.decode(wire, type=dict[str, object]))
+    return _message(fields, wire, id, time_ms, offset_minutes)
 
 
 def message_tokens(message: Message, count: Count) -> int:
@@ -133,10 +131,7 @@ def with_content(message: Message, content: JsonValue) -> Message:
 
 
 def _fields(message: Message) -> dict[str, object]:
-    if message.wire:
-        fields = _wire_fields(message)
-    else:
-        fields = _own_fields(message)
+    fields = _wire_fields(message) if message.wire else _own_fields(message)
     if message.id:
         fields["id"] = message.id
     if message.time_ms:

@@ -65,12 +65,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What memory added at one user message: `merged` takes the message's place, `apart` stands before it."""
+    """What memory added at one user message: `merged` takes the message's place, `apart` stands before it.
+
+    `items` are id and version of what it shows.
+    """
 
     merged: str
     apart: str
     tokens: int
     apart_tokens: int
+    items: tuple[tuple[str, int], ...] = ()
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,7 +196,7 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
         case ev.Configured():
             return change(state, settings=_settings(event))
         case ev.Recounted():
-            return _recounted(state, dict(event.tokens))
+            return _recounted(state, dict(event.tokens), event.blocks)
         case ev.MessageAdded():
             return _message_added(state, event, entities)
         case ev.TurnOpened():
@@ -208,16 +212,21 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
         case ev.BlocksDropped():
             return change(state, blocks=())
         case ev.EpochStarted():
-            return change(
-                state,
-                head=event.text or "",
-                head_tokens=event.tokens if event.text else 0,
-                notes={},
-                noted=0,
-                shown={},
-                epoch_count=state.epoch_count + 1,
-                epoch_reason=event.reason,
-            )
+            return _epoch_started(state, event)
+
+
+def _epoch_started(state: Working, event: ev.EpochStarted) -> Working:
+    kept = state.notes.get(state.noted) if event.keeps_note else None
+    return msgspec.structs.replace(
+        state,
+        head=event.text or "",
+        head_tokens=event.tokens if event.text else 0,
+        notes={state.noted: kept} if kept else {},
+        noted=state.noted if kept else 0,
+        shown=dict(kept.items) if kept else {},
+        epoch_count=state.epoch_count + 1,
+        epoch_reason=event.reason,
+    )
 
 
 def _settings(event: ev.Configured) -> Settings:
@@ -234,7 +243,7 @@ def _settings(event: ev.Configured) -> Settings:
     )
 
 
-def _recounted(state: Working, tokens: dict[int, int]) -> Working:
+def _recounted(state: Working, tokens: dict[int, int], of_blocks: tuple[int, ...]) -> Working:
     entries = tuple(
         msgspec.structs.replace(
             entry,
@@ -244,7 +253,11 @@ def _recounted(state: Working, tokens: dict[int, int]) -> Working:
         )
         for entry in state.entries
     )
-    return msgspec.structs.replace(state, entries=entries)
+    blocks = tuple(
+        msgspec.structs.replace(block, tokens=taken if block.wire else 0)
+        for block, taken in zip(state.blocks, of_blocks or [one.tokens for one in state.blocks], strict=True)
+    )
+    return msgspec.structs.replace(state, entries=entries, blocks=blocks)
 
 
 def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntities | None) -> Working:
@@ -261,8 +274,8 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
         entities = entities.seen(found.said, sequence=state.sequence, role=message.role, text=message.text)
     if found.called:
         entities = entities.seen(found.called, sequence=state.sequence, role="call")
-    if event.late:
-        return change(state, entities=entities)
+    if event.late or (message.role == "tool" and message.tool_call_id not in state.open_calls):
+        return change(state, entities=entities)  # late, or the words of its call are erased
     of_group = message.role == "tool" and bool(state.entries)
     entry = Entry(
         sequence=state.sequence,
@@ -276,7 +289,13 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
         open_calls = _without(state.open_calls, message.tool_call_id or "")
     else:
         open_calls = tuple(call.id for call in message.tool_calls)
-    return change(state, entities=entities, entries=(*state.entries, entry), open_calls=open_calls)
+    out = state.out
+    if of_group and state.entries[-1].sequence in out:  # a group is shown or left out as a whole
+        out |= {entry.sequence}
+    elif not of_group and state.open_calls:  # a result whose words are erased: its group cannot be shown
+        out |= {one.sequence for one in state.entries if one.group == state.entries[-1].group}
+    entries = (*state.entries, entry)
+    return change(state, entities=entities, entries=entries, out=out, open_calls=open_calls)
 
 
 def message_entities(message: Message) -> MessageEntities:
@@ -302,7 +321,11 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
         return state
     note = msgspec.json.decode(event.text, type=dict[str, str])
     written = Note(
-        merged=note["merged"], apart=note["apart"], tokens=event.tokens, apart_tokens=event.apart_tokens
+        merged=note["merged"],
+        apart=note["apart"],
+        tokens=event.tokens,
+        apart_tokens=event.apart_tokens,
+        items=event.items,
     )
     return change(
         state,
@@ -346,6 +369,10 @@ def _block_made(state: Working, event: ev.BlockMade) -> Working:
         entries=entries,
         out=frozenset(sequence for sequence in state.out if sequence > event.last),
         blocks=(block,) if event.merges else (*state.blocks, block),
-        outcomes={},
+        outcomes={
+            entry.message.id: state.outcomes[entry.message.id]
+            for entry in entries
+            if entry.message.id in state.outcomes
+        },
         compaction_count=state.compaction_count + 1,
     )

@@ -1,9 +1,12 @@
 """Each question to the record, as rows read. Runs in a reader's thread, inside one transaction.
 
 The law of the file: a row is checked before it is believed: its checksum, and that its owner is the asker.
+What may fail half-way closes its cursor: an open one would keep its connection in the past, for as long as
+somebody keeps the error.
 """
 
 import sqlite3
+from contextlib import closing
 
 import msgspec
 
@@ -66,7 +69,8 @@ def events_between(
         WHERE session_no = ? AND sequence BETWEEN ? AND ? AND owner_no = ? ORDER BY sequence""",
         (session_no, first, last, owner_no),
     )
-    return tuple(checked_event(*row) for row in rows)
+    with closing(rows):
+        return tuple(checked_event(*row) for row in rows)
 
 
 def checked_event(sequence: int, name: str, body: bytes, text: str | None, expected: int) -> StoredEvent:
@@ -116,11 +120,12 @@ def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> O
         (owner_no, embedder),
     )
     tombstones = connection.execute("SELECT hash FROM tombstones WHERE owner_no = ?", (owner_no,))
-    return OwnerItems(
-        items=tuple(checked_item(owner, *row) for row in items),
-        vectors=dict(checked_vector(*row) for row in vectors),
-        tombstones=frozenset(row[0] for row in tombstones),
-    )
+    with closing(items), closing(vectors), closing(tombstones):
+        return OwnerItems(
+            items=tuple(checked_item(owner, *row) for row in items),
+            vectors=dict(checked_vector(*row) for row in vectors),
+            tombstones=frozenset(row[0] for row in tombstones),
+        )
 
 
 def checked_item(owner: Owner, number: int, body: bytes, expected: int) -> Item:

@@ -12,7 +12,7 @@ from tests.conversations import Driver, conversations, replayed
 
 FULL_CONTEXTS = 20_000
 checked = settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 Conversation = tuple[tuple[Any, ...], list[tuple[tuple[Any, ...], Any]]]
 
@@ -33,7 +33,7 @@ def test_every_context_fits_holds_whole_groups_and_extends_the_one_before(conver
     assert driver.contexts > len(conversation[1])
 
 
-@settings(checked, max_examples=60)
+@settings(checked, max_examples=40)
 @given(conversations, st.randoms(use_true_random=False))
 def test_replay_gives_the_same_state_and_goes_on_without_erased_words(
     conversation: Conversation, chance: random.Random

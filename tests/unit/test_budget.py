@@ -74,15 +74,16 @@ def test_default_shares_grow_with_the_context_and_leave_most_of_it_to_messages(c
     shares = budget.summary_tokens + budget.recall_tokens + budget.entities_tokens
     assert 0 < shares < context * 0.7
     assert budget.summary_tokens == int(context * 0.12)
-    assert budget.recall_tokens == int(context * 0.15)
+    assert context // 100 < budget.recall_tokens <= int(context * 0.15)
     assert budget.compact_to_tokens == int(context * 0.4) < budget.compact_at_tokens == int(context * 0.8)
     assert 2 * budget.message_tokens == context - context % 2
 
 
-def test_the_share_of_exact_values_never_falls_when_the_context_grows() -> None:
-    shares = [Budget(context=context).entities_tokens for context in range(64, 50_000, 97)]
+@pytest.mark.parametrize("name", ["summary_tokens", "recall_tokens", "entities_tokens", "message_tokens"])
+def test_a_default_share_never_falls_when_the_context_grows(name: str) -> None:
+    shares: list[int] = [getattr(Budget(context=context), name) for context in range(64, 50_000, 97)]
     assert shares == sorted(shares)
-    assert shares[0] >= 16
+    assert shares[0] > 0
 
 
 def test_a_share_that_is_given_stands_as_it_is_zero_too() -> None:

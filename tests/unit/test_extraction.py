@@ -1,5 +1,8 @@
 """What is stated in the speaker's own name is found; questions, suppositions and reports are not."""
 
+import json
+from importlib.resources import files
+
 import pytest
 
 from actormem.core.attributes import ATTRIBUTES, attribute_names, cardinality
@@ -76,6 +79,43 @@ STATED: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("收货地址改成松岭路20号2单元", [("user", "shipping_address", "松岭路20号2单元")]),
     ("我最喜欢的颜色是墨绿", [("user", "favorite_color", "墨绿")]),
     ("我养了一只猫叫年糕", [("user", "pet", "一只猫叫年糕")]),
+]
+
+# sentence; attribute; the amount or number, whole
+WHOLE = [
+    ("我的预算是 3,200 元，要包括一台烤箱", "budget", "3,200 元"),
+    ("我的预算是 3，200 元，要包括一台烤箱", "budget", "3，200 元"),
+    ("预算大概¥1,284.50，别超", "budget", "¥1,284.50"),
+    ("预算2,000-3,000元", "budget", "2,000-3,000元"),
+    ("预算3到5千", "budget", "3到5千"),
+    ("预算五千到八千元", "budget", "五千到八千元"),
+    ("预算1万2", "budget", "1万2"),
+    ("预算人均300元", "budget", "人均300元"),
+    ("预算4个人一共3,200元", "budget", "3,200元"),
+    ("My budget is about $1,500, all in.", "budget", "$1,500"),
+    ("My budget is 3,200 yuan, including tax.", "budget", "3,200 yuan"),
+    ("My budget is ¥3,200.", "budget", "¥3,200"),
+    ("My budget is between $1,000 and $1,500, tops.", "budget", "between $1,000 and $1,500"),
+    ("My budget is 2,000 to 3,000 euros, for two people.", "budget", "2,000 to 3,000 euros"),
+    ("My budget is 3 to 5 thousand yuan.", "budget", "3 to 5 thousand yuan"),
+    ("My budget is US$12,500.75 per month.", "budget", "US$12,500.75 per month"),
+    ("Change my budget to 4,500.", "budget", "4,500"),
+    ("我的目标是攒够 10,000 元，今年之内", "goal", "攒够 10,000 元"),
+    ("My goal is to save 12,000 dollars, this year.", "goal", "save 12,000 dollars"),
+    ("记住仓库里还有 1,200 箱", "note", "仓库里还有 1,200 箱"),
+    ("Remember that my limit is 3,200 yuan.", "note", "my limit is 3,200 yuan"),
+    ("我身高一米七五", "height", "一米七五"),
+    ("我的身高是175.5cm", "height", "175.5cm"),
+    ("我体重60到65.5公斤", "weight", "60到65.5公斤"),
+    ("我的鞋码是42到43", "shoe_size", "42到43"),
+    ("My height is 5'11\".", "height", "5'11\""),
+    ("My height is 5 feet 11 inches.", "height", "5 feet 11 inches"),
+    ("My weight is 150 to 155 pounds.", "weight", "150 to 155 pounds"),
+    (
+        "I have a dentist appointment on Friday at 10:30, wish me luck.",
+        "plan",
+        "a dentist appointment on Friday at 10:30",
+    ),
 ]
 
 NOTHING = [
@@ -190,6 +230,18 @@ def test_values_and_quotes_are_exact_pieces_and_texts_stand_by_themselves(text: 
         assert fact.value in fact.text
         assert fact.text.startswith(("The user", "用户"))
         assert fact.cardinality == cardinality(fact.attribute) or fact.subject != "user"
+
+
+@pytest.mark.parametrize(("text", "attribute", "value"), WHOLE, ids=[text for text, _, _ in WHOLE])
+def test_amounts_and_numbers_come_whole(text: str, attribute: str, value: str) -> None:
+    fact = only(text)
+    assert (fact.attribute, fact.value) == (attribute, value)
+    assert value in fact.text
+    assert fact.quote in text
+
+
+def test_an_address_with_an_at_sign_is_one_of_mail() -> None:
+    assert found("My address is imo@post.test.") == [("user", "email", "imo@post.test")]
 
 
 def test_facts_before_an_injection_are_kept() -> None:
@@ -333,13 +385,29 @@ def test_only_the_first_pages_are_read() -> None:
         ("What’s my favourite movie", "favorite_movie"),
         ("我在哪家公司上班", "employer"),
         ("what's my phone", "phone"),
+        ("How should you get in touch with me if it is late?", "contact_preference"),
+        ("Should you call or e-mail me?", "contact_preference"),
+        ("怎么联系我", "contact_preference"),
+        ("我的联系方式是什么", "contact_preference"),
+        ("有事打电话还是发邮件", "contact_preference"),
+        ("What was the most I planned to spend?", "budget"),
+        ("我打算花多少", "budget"),
+        ("我最多花多少钱", "budget"),
+        ("Where do my parcels go?", "address"),
+        ("Where should the order be sent?", "shipping_address"),
+        ("东西寄哪", "address"),
+        ("What must I avoid?", "allergy"),
+        ("我不能吃什么", "allergy"),
+        ("哪些配料要避开", "allergy"),
     ],
 )
 def test_a_query_names_the_attribute_it_asks_for(query: str, expected: str) -> None:
     assert expected in attribute_names(query)
 
 
-@pytest.mark.parametrize("query", ["hi", "你好", "qqqqzz", "", "thanks a lot", "今天天气不错"])
+@pytest.mark.parametrize(
+    "query", ["hi", "你好", "qqqqzz", "", "thanks a lot", "今天天气不错", "Where is it?", "Avoid the rain!"]
+)
 def test_small_talk_asks_for_no_attribute(query: str) -> None:
     assert attribute_names(query) == ()
 
@@ -349,3 +417,26 @@ def test_an_attribute_that_is_not_known_is_many() -> None:
     assert cardinality("favorite_river") == "one"
     assert ATTRIBUTES["address"] == "one"
     assert ATTRIBUTES["allergy"] == "many"
+
+
+def test_the_bundled_conversation_gives_its_facts_and_no_others() -> None:
+    turns = json.loads((files("actormem.cli") / "demo_conversation.json").read_text(encoding="utf-8"))[
+        "turns"
+    ]
+    facts = [fact for turn in turns for fact in extract(turn["user"])]
+    assert [("-" if one.negated else "") + f"{one.attribute}: {one.value}" for one in facts] == [
+        "name: 沈知遥",
+        "nickname: Maya",
+        "address: 杭州市滨江区云栈路 118 号 3 幢 602 室",
+        "delivery: 放到小区东门的驿站",
+        "contact_preference: call me by phone",
+        "phone: 199-0000-0143",
+        "allergy: 花生",
+        "budget: 3,200 元",
+        "allergy: shrimp",
+        "email: zhiyao.shen@example.com",
+        "-employer: ",
+        "address: 苏州市吴中区星榆街 27 号 5 幢 1103 室",
+        "delivery: 放柜子里",
+        "contact_preference: 发邮件",
+    ]

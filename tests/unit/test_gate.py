@@ -1,4 +1,4 @@
-"""The gate: small talk asks nothing of memory, everything else does, and a thin question takes the one before."""
+"""The gate: small talk asks nothing of memory, all else does, a thin question takes the one before."""
 
 import pytest
 
@@ -46,7 +46,9 @@ def test_greetings_thanks_and_acknowledgements_keep_it_closed(text: str) -> None
     assert (decided.open, decided.reason, decided.query) == (False, "small talk", "")
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "👍", "🙏🙏", "❤️", "👩‍👩‍👧", "？？", "...", "。", "\u200b", "¯\\_( )_/¯ "])
+@pytest.mark.parametrize(
+    "text", ["", "   \n", "👍", "🙏🙏", "❤️", "👩‍👩‍👧", "？？", "...", "。", "\u200b", "¯\\_( )_/¯ "]
+)
 def test_no_words_keep_it_closed(text: str) -> None:
     decided = gate(text, before="before")
     assert (decided.open, decided.query) == (False, "")

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import random
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -331,3 +332,64 @@ def test_query_texts_are_the_whole_and_its_segments() -> None:
     long = "这是第一句话，讲的是昨天去爬山的事情，很累。" * 4
     assert query_texts(long)[0] == long
     assert 2 <= len(query_texts(long * 20)) <= 9
+
+
+def test_the_message_of_a_superseded_fact_stands_below_that_of_its_successor() -> None:
+    old, new = "My office is in Porto near the harbour", "My office is in Faro near the harbour"
+    talk = [turn(1, old, source_ids=("a",), session="s1"), turn(2, new, source_ids=("b",), session="s2")]
+    first = fact(3, "The office is in Porto", attribute="office", source_ids=("a",))
+    second = fact(4, "The office is in Faro", attribute="office", source_ids=("b",), supersedes="m3")
+    partition = filled([*talk, first])
+    before = {hit.item.id: hit.why for hit in ask(partition, "office in Porto near the harbour")}
+    assert "stale" not in before["m1"]
+    partition.put(msgspec.structs.replace(first, state="superseded", superseded_by="m4"))
+    partition.put(second)
+    episodes = frozenset({"episode"})
+    assert ids(ask(partition, "where is the office", vectors=False, kinds=episodes)) == ["m2", "m1"]
+    partition.remove("m3")
+    after = {hit.item.id: hit.why for hit in ask(partition, "office", kinds=episodes)}
+    assert "stale" not in after["m1"]
+
+
+def test_windows_that_read_as_before_are_not_embedded_again() -> None:
+    long = "we spoke at length about the plan for the garden and the pond behind it " * 3
+    partition = filled([turn(number, f"{long} {number}") for number in range(1, 7)])
+    partition.put(turn(7, f"{long} 7"))
+    assert set(partition.stale_windows()) == {"m6", "m7"}
+    assert len(partition.stale_windows(1)) == 1
+    assert len(partition.without_vectors(0)) == 0
+
+
+def test_the_texts_of_a_query_are_in_the_first_person_of_the_speaker_it_names() -> None:
+    partition = filled([turn(1, "I moved house", "Ada"), turn(2, "Oh no", "Bo")], vectors=False)
+    assert partition.speakers == ("Ada", "Bo")
+    assert partition.query_texts("When did Ada move?") == ("When did I move?",)
+    assert partition.query_texts("When did Ada and Bo meet?") == ("When did Ada and Bo meet?",)
+    partition.remove("m1")
+    assert partition.query_texts("When did Ada move?") == ("When did Ada move?",)
+
+
+def test_a_reply_stands_above_a_turn_of_the_same_words_that_answers_nothing() -> None:
+    talk = [
+        turn(1, "Which instrument do you practise?", "Bo"),
+        turn(2, "Mostly the cello.", "Ada"),
+        turn(3, "My neighbour came by.", "Ada"),
+    ]
+    hits = ask(filled(talk, vectors=False), "instrument practise", vectors=False)
+    assert ids(hits)[0] == "m2"
+    assert hits[0].why["reply"] > 0
+
+
+def test_in_a_talk_with_an_assistant_a_question_may_be_the_statement() -> None:
+    question = "Could you book a table at the harbour grill for nine guests?"
+    alone = filled([turn(1, question, "Ada"), turn(2, "Lovely", "Bo")], vectors=False)
+    served = filled(
+        [turn(1, question, "Ada"), turn(2, "Done", "assistant", source="assistant")], vectors=False
+    )
+    shares = [
+        hit.why["question"]
+        for partition in (alone, served)
+        for hit in ask(partition, "harbour grill guests", vectors=False)
+        if hit.item.id == "m1"
+    ]
+    assert shares[0] < shares[1] < 0

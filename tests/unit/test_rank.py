@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from actormem.core.cues import answer_types, asked_types, named_speaker, question_share
+from actormem.core.conflicts import newest_first
+from actormem.core.cues import answer_types, asked_types, first_person, named_speaker, question_share
 from actormem.core.duplicates import distinct, says_the_same
 from actormem.core.named_dates import NamedDate, date_nearness, day_number, named_dates
 from actormem.core.rank import closeness, fuse, recency_share, relevance, session_prior, stretch
 from actormem.core.values import Hit, Item, Owner
+from actormem.core.words import Words
 
 ADA = Owner("", "ada")
 
@@ -24,6 +26,7 @@ def hit(text: str, score: float, **more: object) -> Hit:
 def test_stretch_lifts_the_best_and_keeps_the_order() -> None:
     assert stretch(np.array([0.2, 0.4, 0.6])).tolist() == pytest.approx([0.0, 0.25, 1.0])
     assert stretch(np.array([0.5, 0.5])).tolist() == [0.0, 0.0]
+    assert max(stretch(np.array([0.5, 0.51])).tolist()) < 0.01, "a hair's breadth is chance"
     assert stretch(np.array([])).tolist() == []
 
 
@@ -55,9 +58,9 @@ def test_closeness_is_measured_from_what_is_usual_for_the_embedder(usual: float)
     assert closeness(np.array([usual]), sample[:5]).tolist() == [usual], "too few to tell"
 
 
-def test_fuse_adds_weighted_arms() -> None:
-    total = fuse({"lexical": np.array([1.0, 0.0]), "question": np.array([1.0, 0.0])}, 2)
-    assert total.tolist() == [0.0, 0.0]
+def test_fuse_adds_evidence_and_takes_penalties_off() -> None:
+    good, asking = fuse({"lexical": np.array([1.0, 1.0]), "question": np.array([0.0, 0.5])}, 2).tolist()
+    assert 0 < asking < good
 
 
 @pytest.mark.parametrize(
@@ -123,6 +126,19 @@ def test_a_speaker_counts_only_where_one_alone_is_named() -> None:
     assert named_speaker("adamant user", speakers) == ""
 
 
+@pytest.mark.parametrize(
+    ("query", "name", "own"),
+    [
+        ("When did Ada move?", "Ada", "When did I move?"),
+        ("What is Ada's plan", "Ada", "What is my plan"),
+        ("Does ada like Adams?", "Ada", "Do I like Adams?"),
+        ("小明周末去哪儿", "小明", "我周末去哪儿"),
+    ],
+)
+def test_a_query_about_a_speaker_is_put_in_the_speakers_words(query: str, name: str, own: str) -> None:
+    assert first_person(query, name) == own
+
+
 def test_near_duplicates_say_the_same() -> None:
     assert says_the_same(item("The user likes green tea."), item("the user likes green tea"))
     assert says_the_same(item("用户喜欢喝绿茶。"), item("用户喜欢喝绿茶"))
@@ -180,3 +196,28 @@ def test_a_message_that_says_no_more_than_its_fact_is_left_out() -> None:
     episode = hit("我打算参加陶艺工作坊。", 0.8, kind="episode", speaker="user", source_ids=("x",))
     other = hit("我打算参加陶艺工作坊三次。", 0.7, kind="episode", speaker="user", source_ids=("y",))
     assert [kept.item.kind for kept in distinct([fact, episode, other], 5)] == ["fact", "episode"]
+
+
+def test_the_newer_of_two_conflicting_statements_stands_above_the_older() -> None:
+    words = Words()
+    old = hit("The deposit for the flat is 900 euros", 0.9, kind="episode", speaker="user", event_ms=1)
+    other = hit("The flat has a balcony", 0.8, kind="episode", speaker="user", event_ms=2)
+    new = hit("The deposit for the flat is 1200 euros now", 0.7, kind="episode", speaker="user", event_ms=3)
+    telling = dict.fromkeys(words.terms("how much is the deposit for the flat"), 1.0)
+    hits = newest_first([old, other, new], "how much is the deposit for the flat", telling, words)
+    assert [one.item.event_ms for one in hits] == [3, 1, 2]
+    assert [one.score for one in hits] == [0.9, 0.8, 0.7]
+    asked = "how did the deposit for the flat change"
+    assert newest_first([old, other, new], asked, telling, words) == (old, other, new)
+
+
+def test_statements_of_two_speakers_or_of_two_matters_do_not_conflict() -> None:
+    words = Words()
+    telling = dict.fromkeys(words.terms("押金是多少"), 1.0)
+    old = hit("房子的押金是3000元", 0.9, kind="episode", speaker="小林", event_ms=1)
+    theirs = hit("房子的押金是5000元", 0.7, kind="episode", speaker="小周", event_ms=2)
+    assert newest_first([old, theirs], "押金是多少", telling, words) == (old, theirs)
+    mine = hit("房子的押金是5000元", 0.7, kind="episode", speaker="小林", event_ms=2)
+    assert [one.item.event_ms for one in newest_first([old, mine], "押金是多少", telling, words)] == [2, 1]
+    matter = hit("下周的机票花了5000元，从上海出发", 0.7, kind="episode", speaker="小林", event_ms=2)
+    assert newest_first([old, matter], "押金是多少", telling, words) == (old, matter)

@@ -151,6 +151,26 @@ def test_a_reversal_without_a_value_closes_what_a_one_attribute_has() -> None:
     assert live(state) == []
 
 
+@pytest.mark.parametrize(
+    ("attribute", "value", "taken_back", "left"),
+    [
+        ("contact_preference", "call me by phone", "打电话给我", []),
+        ("contact_preference", "发邮件", "e-mailing me", []),
+        ("contact_preference", "e-mail me", "打电话", ["e-mail me"]),
+        ("contact_preference", "text me", "calling me", ["text me"]),
+        ("delivery", "放在门口", "leave parcels at the door", []),
+        ("delivery", "放快递柜", "放门口", ["放快递柜"]),
+    ],
+)
+def test_taking_a_way_back_closes_it_in_whatever_words_and_no_other(
+    attribute: str, value: str, taken_back: str, left: list[str]
+) -> None:
+    state = told(
+        item(1, attribute, value, at=1, one=True), (item(2, attribute, taken_back, at=2, one=True), True)
+    )
+    assert live(state) == left
+
+
 def test_a_late_value_does_not_outlive_the_reversal_said_after_it() -> None:
     state = told(
         (item(1, "diet", "vegetarian", at=5, one=True), True), item(2, "diet", "vegetarian", at=3, one=True)
@@ -247,6 +267,8 @@ def test_expiry_holds_to_the_second() -> None:
         ("the window seat", "window seats"),
         ("shrimps", "Shrimp."),
         ("$1,500", "$1500"),
+        ("2,000-3,000元", "2000-3000元"),
+        ("3，200 元", "3200元"),
         ("五千元", "5000元"),
         ("５０００元", "5000元"),
         ("靠窗的座位", "靠窗座位"),
@@ -265,6 +287,7 @@ def test_loosely_equal_values_are_the_same_fact(one: str, other: str) -> None:
     [
         ("room 5", "room 6"),
         ("$1.5", "$15"),
+        ("2,000-3,000元", "2,000-3,500元"),
         ("KX-482", "KX-483"),
         ("KX-4-82", "KX-48-2"),
         ("007", "7"),

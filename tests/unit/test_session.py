@@ -1,4 +1,4 @@
-"""A session outside its turns: messages that are added, contexts that are only looked at, all that was said."""
+"""A session outside its turns: messages that are added, contexts that are looked at, all that was said."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -20,7 +20,9 @@ async def test_a_message_gets_an_id_and_the_time_or_keeps_its_own() -> None:
         moment = datetime(2026, 1, 31, 9, 30, tzinfo=SHANGHAI)
         given = await session.add({"role": "user", "content": "二", "id": "u-2", "time": moment})
         texted = await session.add({"role": "user", "content": "三", "time": "2026-02-01T00:00:00-05:30"})
-        whole = await session.add(Message(role="assistant", content="四", id="a-4", time_ms=1, offset_minutes=60))
+        whole = await session.add(
+            Message(role="assistant", content="四", id="a-4", time_ms=1, offset_minutes=60)
+        )
         kept = await session.messages()
     assert drawn.id
     assert drawn.time == datetime.fromtimestamp(1_750_000_000, UTC)
@@ -101,7 +103,9 @@ async def test_a_context_is_looked_at_and_never_stored() -> None:
         items = await runtime.items("ada", history=True)
         contexts = [await session.context() for _ in range(3)]
         assert "peanuts" in words(contexts[0].messages)
-        assert bytes_of(contexts[0].messages) == bytes_of(contexts[1].messages) == bytes_of(contexts[2].messages)
+        assert (
+            bytes_of(contexts[0].messages) == bytes_of(contexts[1].messages) == bytes_of(contexts[2].messages)
+        )
         contexts[0].messages.clear()
         contexts[1].messages[0]["content"] = "changed"
         assert await session.messages() == before
@@ -154,7 +158,10 @@ async def test_all_messages_are_there_in_order_after_compactions() -> None:
         session = await runtime.spawn("s", user="ada", budget=Budget(context=300))
         said: list[str] = []
         for number in range(30):
-            said += [f"第 {number} 句：今天的订单是 AB-{10_000 + number}，请查一下进度。", f"Answer {number}."]
+            said += [
+                f"第 {number} 句：今天的订单是 AB-{10_000 + number}，请查一下进度。",
+                f"Answer {number}.",
+            ]
             await answered(session, said[-2], said[-1])
             await runtime.settle()
         trace = (await session.context()).trace

@@ -1,4 +1,4 @@
-"""Messages too large for their context: the first part, a visible mark, and the same bytes at every replay."""
+"""Messages too large for their context: the first part, a visible mark, the same bytes at every replay."""
 
 import json
 import re
@@ -29,9 +29,11 @@ def cut(message: Message, tokens: int) -> tuple[dict[str, Any], int]:
     return json.loads(wire), form.tokens
 
 
-@pytest.mark.parametrize("text", [LONG, "长" * 9_000, "x" * 9_000, '"\\' * 4_000, "👩‍👩‍👧‍👦" * 900, " \n" * 3_000])
+@pytest.mark.parametrize(
+    "text", [LONG, "长" * 9_000, "x" * 9_000, '"\\' * 4_000, "👩‍👩‍👧‍👦" * 900, " \n" * 3_000]
+)
 @pytest.mark.parametrize("tokens", [24, 32, 33, 100, 501, 1_024])
-def test_a_text_is_cut_to_the_tokens_given_with_a_mark_that_tells_how_much_is_missing(text: str, tokens: int) -> None:
+def test_a_text_is_cut_to_the_tokens_given_with_a_mark_that_counts(text: str, tokens: int) -> None:
     message = parse_message({"role": "user", "content": text, "name": "ada"})
     fields, taken = cut(message, tokens)
     assert taken <= tokens
@@ -89,7 +91,8 @@ def test_arguments_that_are_cut_stay_json_and_everything_else_of_the_call_stays(
 
 
 def test_the_content_is_kept_before_arguments_and_small_arguments_always() -> None:
-    calls = [call("{}", "c1"), call(json.dumps({"body": LONG}), "c2"), call('{"a":1}', "c3"), call(None, "c4")]
+    long = json.dumps({"body": LONG})
+    calls = [call("{}", "c1"), call(long, "c2"), call('{"a":1}', "c3"), call(None, "c4")]
     message = parse_message({"role": "assistant", "content": "先查一下", "tool_calls": calls})
     fields, taken = cut(message, 150)
     assert taken <= 150

@@ -61,14 +61,16 @@ def test_chunks_may_be_objects() -> None:
 def test_a_whole_completion_that_was_not_streamed_is_taken_too() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    draft = fed({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 9}})
+    choice = {"message": message, "finish_reason": "tool_calls"}
+    draft = fed({"choices": [choice], "usage": {"prompt_tokens": 9}})
     assert calls(draft, whole=False) == [("c1", "find", "{}")]
     assert draft.prompt_tokens == 9
 
 
 def test_pieces_with_index_are_put_to_their_call() -> None:
     draft = fed(
-        chunk(tool_calls=[piece("", id="c1", name="find", index=0), piece("", id="c2", name="book", index=1)]),
+        chunk(tool_calls=[piece("", id="c1", name="find", index=0)]),
+        chunk(tool_calls=[piece("", id="c2", name="book", index=1)]),
         chunk(tool_calls=[piece('{"q":', index=0)]),
         chunk(tool_calls=[piece('{"n":1}', index=1)]),
         chunk("tool_calls", tool_calls=[piece('"x"}', index=0)]),
@@ -152,7 +154,9 @@ def test_what_is_no_chunk_is_refused(wrong: object) -> None:
         ReplyDraft().feed(wrong)
 
 
-@pytest.mark.parametrize("odd", [7, "x", [None], [7], [{"delta": None}], [{"delta": {"tool_calls": [None, {}]}}]])
+@pytest.mark.parametrize(
+    "odd", [7, "x", [None], [7], [{"delta": None}], [{"delta": {"tool_calls": [None, {}]}}]]
+)
 def test_odd_choices_do_no_harm(odd: Any) -> None:
     draft = fed({"choices": odd})
     assert draft.message(whole=True) is None

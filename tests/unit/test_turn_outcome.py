@@ -65,7 +65,7 @@ async def only_a_tool_result(session: Session) -> None:
 
 
 async def raised(session: Session) -> None:
-    with pytest.raises(KeyError, match="mine"):
+    with pytest.raises(KeyError, match="mine"):  # noqa: PT012
         async with session.turn("q") as turn:
             turn.feed(chunk("half"))
             raise KeyError("mine")
@@ -133,7 +133,8 @@ async def test_tool_calls_of_a_stream_that_broke_off_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_native_cancel_of_the_task_records_the_outcome(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_a_native_cancel_of_the_task_records_the_outcome(tmp_path: Path, times: int) -> None:
     async def body(session: Session) -> None:
         begun = asyncio.Event()
 
@@ -145,7 +146,9 @@ async def test_a_native_cancel_of_the_task_records_the_outcome(tmp_path: Path) -
 
         task = asyncio.create_task(serve())
         await begun.wait()
-        task.cancel()
+        for _ in range(times):
+            task.cancel()
+            await anyio.lowlevel.checkpoint()
         with pytest.raises(asyncio.CancelledError):
             await task
 
@@ -170,7 +173,7 @@ async def test_an_unanswered_turn_is_resumed_by_its_id_and_the_message_is_not_do
     async with opened() as runtime:
         session = await runtime.spawn("s", user="ada")
         await answered(session, "before")
-        with pytest.raises(OSError, match="network"):
+        with pytest.raises(OSError, match="network"):  # noqa: PT012
             async with session.turn("Where is it?", id="r-1") as turn:
                 first = bytes_of(turn.messages)
                 raise OSError("network")
