@@ -1,4 +1,4 @@
-"""Runtimes for tests of the front door: scripted models, a clock that stands still, nothing loaded from outside."""
+"""Runtimes for tests of the front door: scripted models, a clock that stands still, nothing from outside."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager

@@ -24,7 +24,7 @@ from actormem.core.context import Context
 from actormem.core.events import Configured, MessageAdded, SessionEvent, decode_event
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import from_wire, message_tokens
-from actormem.core.working import MessageEntities, message_entities
+from actormem.core.exact import MessageEntities, message_entities
 from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LARGE_TEXT_CHARS, MAILBOX_MESSAGES

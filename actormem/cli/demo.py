@@ -19,7 +19,8 @@ from actormem.cli.show import LINE_COLUMNS, Calls, clip, percentile, table
 __all__ = ["demo"]
 
 INDENT = "    "
-Wire = dict[str, object]
+REPLACED = ("replaces", "取代", "(was", "no longer", "不再")  # how a note says that a value is an old one
+Wire = Mapping[str, object]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -157,6 +158,7 @@ def _figures(calls: Calls, waits_ms: list[float], compactions: int) -> str:
                 "prefix share",
                 f"{calls.prefix_share:.2f} of all tokens stood in the request before, byte for byte",
             ),
+            *calls.degraded(),
         ]
     )
 
@@ -168,13 +170,13 @@ async def _probe(session: Session, script: Script) -> int:
         async with session.turn(probe.question) as turn:
             context = turn.messages
         lines = [_line_with(context, text) for text in probe.expected]
-        stale = [text for text in probe.forbidden_as_current if _line_with(context, text, current=True)]
+        stale = [text for text in probe.forbidden_as_current if is_current(context, text, probe.expected)]
         answered += all(lines) and not stale
         print(f"\n{'✓' if all(lines) and not stale else '✗'} {probe.question}")
         for text, line in zip(probe.expected, lines, strict=True):
             print(_shown(line, text))
         for text in stale:
-            print(f"    still stands as current: {text}")
+            print(f"{INDENT}still stands as current: {text}")
     return answered
 
 
@@ -205,14 +207,26 @@ def _shown(line: str | None, text: str) -> str:
     return INDENT + clip(line, LINE_COLUMNS - len(INDENT), around=text)
 
 
-def _line_with(messages: Sequence[Mapping[str, object]], text: str, *, current: bool = False) -> str | None:
-    """The newest line of a context with the text in it; with `current`, not one that calls it replaced."""
+def _line_with(messages: Sequence[Wire], text: str) -> str | None:
+    """The newest line of a context that holds the text."""
+    return next((line for message in reversed(messages) for line in _lines(message) if text in line), None)
+
+
+def is_current(messages: Sequence[Wire], text: str, newer: Sequence[str]) -> bool:
+    """Whether a context says the text, and neither that line nor a later message says what replaced it."""
     for message in reversed(messages):
-        content = message.get("content")
-        for line in content.splitlines() if isinstance(content, str) else ():
-            replaced = any(
-                word in line.split(text)[0] for word in ("replaces", "取代", "(was", "no longer", "不再")
-            )
-            if text in line and not (current and replaced):
-                return line.strip()
-    return None
+        lines = _lines(message)
+        if any(text in line and not _is_replaced(line, text) for line in lines):
+            return True
+        if any(one in line for one in newer for line in lines):
+            return False
+    return False
+
+
+def _is_replaced(line: str, text: str) -> bool:
+    return any(mark in line.partition(text)[0] for mark in REPLACED)
+
+
+def _lines(message: Wire) -> list[str]:
+    content = message.get("content")
+    return [line.strip() for line in content.splitlines()] if isinstance(content, str) else []

@@ -26,25 +26,26 @@ __all__ = ["main", "parser"]
 EXIT_CODES = """\
 exit codes:
   0    all went well
-  1    it ran, and something of it failed: a probe, a line of the log
+  1    it ran, and something of it failed: a probe, a line of the log, the reader of its output
   2    the call was wrong, and nothing was done
   130  Ctrl-C
 """
 DEMO = """\
-Plays a bundled bilingual support conversation of 72 turns, tool calls included, through a real runtime:
-no LLM, no key, no network. Prints the tokens sent against those of the full history, compactions, latency
-and prefix share; then asks six questions and shows the line of the context that answers each; then reopens
-the folder and asks again, as the same user and as another one."""
+Plays a bundled bilingual support conversation of 72 turns, tool calls included, through a real
+runtime: no LLM, no key, no network. Prints the tokens sent against those of the full history,
+compactions, latency and prefix share; then asks six questions and shows the line of the context
+that answers each; then reopens the folder and asks again, as the same user and as another one."""
 REPLAY = """\
-Plays a log of yours and says what the model would have seen at each call: a context is built before every
-message of the assistant. Everything stays in this process's memory; nothing of it is kept."""
+Plays a log of yours and says what the model would have seen at each call: a context is built
+before every message of the assistant. Everything stays in this process's memory; nothing is kept."""
 LOG = """\
 the log is one of:
   a JSON list of messages                      [{"role": "user", "content": "..."}, ...]
-  a JSON object with messages                  {"id": "...", "messages": [...]}
+  a JSON object with messages                  {"id": "...", "messages": [...], "tools": [...]}
   JSONL, one such object a line                each a conversation of its own
 
---out writes one JSON object a line for every call: conversation, turn, tokens, sections, messages, trace.
+--out writes one JSON object a line for every call:
+  conversation, turn, tokens, sections, messages, trace
 """
 
 

@@ -2,8 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -227,12 +227,18 @@ def summary(calls: Calls, played: int, fault_count: int) -> str:
             f"p50 {percentile(times, 0.5):.1f} ms, p95 {percentile(times, 0.95):.1f} ms, "
             f"max {max(times):.1f} ms",
         ),
+        *calls.degraded(),
     ]
     return table(rows)
 
 
-def _output(out: Path | None) -> AbstractContextManager[TextIO]:
-    return nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8")
+@contextmanager
+def _output(out: Path | None) -> Generator[TextIO, None, None]:
+    if out is None:
+        yield sys.stdout
+        return
+    with out.open("w", encoding="utf-8") as stream:
+        yield stream
 
 
 def _bar(conversations: Sequence[Conversation], out: Path | None) -> "tqdm[None]":

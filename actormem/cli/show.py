@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
 from actormem import Trace
@@ -42,6 +43,14 @@ class Calls:
         """The share of all tokens sent that stood, byte for byte, at the beginning of the context before."""
         stable = sum(trace.stable_prefix_tokens for trace in self.traces)
         return stable / self.sent_tokens if self.sent_tokens else 0.0
+
+    def degraded(self) -> list[tuple[str, str]]:
+        """A row for the table, where a step of some context missed its deadline or failed; else none."""
+        counts = Counter(name for trace in self.traces for name in trace.degraded)
+        total = len(self.traces)
+        return [
+            ("missed deadlines", f"{name}: {missed} of {total} contexts") for name, missed in counts.items()
+        ]
 
     @property
     def largest_tokens(self) -> int:

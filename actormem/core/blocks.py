@@ -108,13 +108,17 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     It stands behind the blocks and is written anew with each epoch, so that the best of what is left of the
     share is always there; empty where nothing is out of sight.
     """
-    seen = [entry for entry in state.view if entry.tokens == entry.whole_tokens]
-    if not state.blocks and len(seen) == len(state.entries):
+    seen = state.view
+    if not state.blocks and all(one.tokens == one.whole_tokens for one in seen) and not state.out:
         return "", 0
     nonce = state.settings.nonce
     words = words_of(state.newest_user.message if state.newest_user else None)
     frame = counter.count(head_text("", "", ["…"], nonce, words)) + MESSAGE_OVERHEAD_TOKENS
-    unused = state.settings.budget.entities_tokens - sum(block.values_tokens for block in state.blocks)
+    budget = state.settings.budget
+    unused = budget.entities_tokens - sum(block.values_tokens for block in state.blocks)
+    if budget.entities is None:  # what compaction has freed below its goal is free for values too
+        free = mark_tokens(state, budget.compact_to) - state.tokens - frame
+        unused = max(unused, min(free, budget.entities_tokens))
     values = _values(state, seen, state.blocks, min(unused, room - frame), counter)
     while values:
         wire = wire_of(head_text("", "", values, nonce, words))
@@ -132,8 +136,9 @@ def _swap_mark(state: Working) -> int:
 def _span(state: Working, goal: int) -> int:
     """Sequence of the last message to summarise: the oldest groups, until what stays meets the goal, or 0.
 
-    What is out of view goes too. The newest user message, all that follows it and an open call stay; so do the
-    newest `keep_recent` messages, as long as they leave the compaction half of what it is made for.
+    What is out of view goes too. The newest user message, all that follows it and an open call stay. The newest
+    `keep_recent` messages stay as long as they leave half of what a compaction is to free, the newer half of them
+    as long as the context stays below `compact_at`.
     """
     budget = state.settings.budget
     newest = state.newest_user
@@ -144,7 +149,9 @@ def _span(state: Working, goal: int) -> int:
         unit = units[place]
         tokens, count = tokens + sum(entry.tokens for entry in unit), count + len(unit)
         pinned = unit[-1].sequence >= newest.sequence if newest else place == len(units) - 1
-        fits = tokens <= goal or (count <= budget.keep_recent and tokens <= goal + slack)
+        recent = slack if count <= budget.keep_recent else 0
+        recent = 2 * slack if count <= budget.keep_recent // 2 else recent
+        fits = tokens <= goal + recent
         if not pinned and (unit[0].sequence in state.out or not fits):
             return unit[-1].sequence
     return 0
@@ -153,12 +160,13 @@ def _span(state: Working, goal: int) -> int:
 def _values(
     state: Working, seen: Sequence[Entry], blocks: Sequence[Block], tokens: int, counter: Counter
 ) -> tuple[str, ...]:
-    visible = {entry.sequence for entry in seen}
+    whole = {entry.sequence for entry in seen if entry.tokens == entry.whole_tokens}
+    wires = [block.wire for block in blocks] + [one.wire for one in seen if one.sequence not in whole]
 
     def hidden(row: EntityRow) -> bool:
-        if row.last_sequence in visible:
+        if row.last_sequence in whole:
             return False
-        return not any(row.entity.value in block.wire for block in blocks)
+        return not any(row.entity.value in wire for wire in wires)
 
     return state.entities.lines(hidden=hidden, tokens=tokens, count=counter.count) if tokens > 0 else ()
 

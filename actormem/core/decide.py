@@ -16,7 +16,8 @@ from actormem.core.shorten import Counter, fit_message
 from actormem.core.text import clean
 from actormem.core.values import Message
 from actormem.core.wire import from_wire, message_tokens, tools_tokens
-from actormem.core.working import MessageEntities, Working, evolve
+from actormem.core.exact import MessageEntities
+from actormem.core.working import Working, evolve
 from actormem.errors import BudgetError
 from actormem.limits import BUDGET_TOKENS_MIN, PRIMING_TOKENS
 

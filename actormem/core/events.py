@@ -31,13 +31,15 @@ __all__ = [
 class Shortened(msgspec.Struct, frozen=True):
     """How a message that is too large stands in contexts.
 
-    Its first `characters` are kept, a mark says that `dropped_tokens` are missing, and all of it takes `tokens`.
+    Its first `characters` are kept, a mark says that `dropped_tokens` are missing, then come exact values of the
+    rest in at most `values_characters`; all of it takes `tokens`.
     """
 
     sequence: int
     characters: int
     tokens: int
     dropped_tokens: int
+    values_characters: int = 0
 
 
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):

@@ -15,6 +15,7 @@ from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 
 __all__ = ["over_budget", "restart"]
 
+BLOCKS_PART = 4  # blocks that leave less than a quarter of the room were made for a larger budget
 VALUES_SHARE_MIN = 4  # a quarter of the room is for what was cut, even where one message wants all of it
 
 
@@ -45,7 +46,9 @@ def restart(
     found: list[ev.SessionEvent] = []
     kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
     bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
-    if bare.tokens > bare.settings.budget.context and bare.block_tokens > _room(bare) // 2:
+    if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > _room(bare) and (
+        bare.block_tokens * BLOCKS_PART > _room(bare) * (BLOCKS_PART - 1)
+    ):
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
     cut = _cut(bare, counter, reserve)

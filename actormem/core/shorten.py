@@ -1,4 +1,4 @@
-"""Messages too large for their context: the first part, and a mark that says how much is missing.
+"""Messages too large for their context: the first part, a mark that says how much is missing, exact values of it.
 
 Only contexts show the short form; the record keeps the message as it came. The short form follows from
 numbers alone, so that replay makes the same bytes without a tokenizer.
@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from actormem.core.events import Shortened
+from actormem.core.exact import value_lines
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, message_tokens, with_content
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS
@@ -17,6 +18,9 @@ from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 __all__ = ["fit_message", "shortened"]
 
 MARK_TOKENS = 20  # room for the mark itself, more than it takes in any vocabulary measured
+VALUES_PART = 3  # a third of the room is for exact values of what is left out
+VALUE_CHARACTERS = 3  # of a token, as ids and numbers go
+VALUES_KEPT_MIN = 40  # characters kept below which there is no room for values either
 CUT_ARGUMENT = "cut_by_memory"
 SMALL_ARGUMENT_BYTES = 8  # kept as they are: the mark in their place would take more
 
@@ -35,13 +39,17 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
     """
     text = _words(message)
     whole = max(counter.count(text), message_tokens(message, counter.count) - MESSAGE_OVERHEAD_TOKENS)
-    keep = counter.truncate(text, max(0, tokens - MARK_TOKENS))
+    keep = counter.truncate(text, max(0, tokens - MARK_TOKENS) * (VALUES_PART - 1) // VALUES_PART)
+    values_characters = tokens * VALUE_CHARACTERS // VALUES_PART if len(keep) >= VALUES_KEPT_MIN else 0
     while True:
-        form = Shortened(sequence, len(keep), 0, max(0, whole - counter.count(keep)))
+        dropped = max(0, whole - counter.count(keep))
+        form = Shortened(sequence, len(keep), 0, dropped, values_characters)
         wire = shortened(message, form)
         taken = message_tokens(from_wire(wire, id="", time_ms=0, offset_minutes=0), counter.count)
-        if taken <= tokens or not keep:
+        if taken <= tokens or not (keep or values_characters):
             return msgspec.structs.replace(form, tokens=taken)
+        if values_characters:
+            values_characters = max(0, values_characters - (taken - tokens) - 1) if keep else 0
         keep = counter.truncate(keep, max(0, counter.count(keep) - (taken - tokens)))
 
 
@@ -54,7 +62,8 @@ def shortened(message: Message, form: Shortened) -> str:
         words = message.text
         kept = words[:left]
         left = max(0, left - len(words))
-        content = _short_content(content, kept + mark)
+        values = value_lines(message, kept, form.values_characters)
+        content = _short_content(content, kept + mark + (f" {values}" if values else ""))
     short = with_content(message, content) if message.content else message
     if not message.tool_calls:
         return short.wire

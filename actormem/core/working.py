@@ -10,22 +10,21 @@ import msgspec
 
 from actormem.core import events as ev
 from actormem.core.budget import Budget
-from actormem.core.entities import EntityTable, find_entities, find_tool_entities
+from actormem.core.entities import EntityTable
+from actormem.core.exact import MessageEntities, message_entities
 from actormem.core.shorten import shortened
-from actormem.core.values import Entity, Message
+from actormem.core.values import Message
 from actormem.core.wire import from_wire
 from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
 __all__ = [
     "Block",
     "Entry",
-    "MessageEntities",
     "Note",
     "Settings",
     "Working",
     "evolve",
     "groups",
-    "message_entities",
 ]
 
 DEFAULT_BUDGET = Budget(context=DEFAULT_CONTEXT_TOKENS)
@@ -91,13 +90,6 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     summary_tokens: int
     values_tokens: int
     method: str
-
-
-class MessageEntities(msgspec.Struct, frozen=True):
-    """The exact values in a message: in its words or its tool result, and in the arguments of its calls."""
-
-    said: tuple[Entity, ...] = ()
-    called: tuple[Entity, ...] = ()
 
 
 class Working(msgspec.Struct, frozen=True, kw_only=True):
@@ -296,15 +288,6 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
         out |= {one.sequence for one in state.entries if one.group == state.entries[-1].group}
     entries = (*state.entries, entry)
     return change(state, entities=entities, entries=entries, out=out, open_calls=open_calls)
-
-
-def message_entities(message: Message) -> MessageEntities:
-    """The exact values in a message."""
-    if message.role == "tool":
-        return MessageEntities(find_tool_entities(message.text), ())
-    said = find_entities(message.text, time_ms=message.time_ms, offset_minutes=message.offset_minutes)
-    called = tuple(entity for call in message.tool_calls for entity in find_tool_entities(call.arguments))
-    return MessageEntities(said, called)
 
 
 def _without(calls: tuple[str, ...], id: str) -> tuple[str, ...]:

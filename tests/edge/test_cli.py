@@ -25,7 +25,8 @@ from toktok import batch_count
 
 import actormem
 from actormem.cli import main as command
-from actormem.cli.show import clip, table, width
+from actormem.cli.demo import is_current
+from actormem.cli.show import Calls, clip, table, width
 
 INTERRUPTIBLE = """
 import signal, sys
@@ -380,7 +381,7 @@ def test_a_replay_ends_with_a_table_of_its_figures(
     said = run("replay", written({"messages": TALK}), "--budget", 900, "--out", tmp_path / "out.jsonl")
     names = [re.split(r"  +", line.strip())[0] for line in said.out.splitlines()]
     assert names[:3] == ["conversations", "contexts", "tokens sent"]
-    assert names[-2:] == ["prefix share", "context ready in"]
+    assert names[names.index("prefix share") + 1] == "context ready in"
     assert {"format", "system", "newest"} <= set(names)
 
 
@@ -529,7 +530,10 @@ def test_an_empty_user_is_refused_by_the_library_itself() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"], ["replay", "--help"]])
-def test_help_tells_of_every_option_and_of_exit_codes(arguments: list[str]) -> None:
+def test_help_tells_of_every_option_and_of_exit_codes(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
     said = run(*arguments)
     assert (said.code, said.err) == (0, "")
     chosen = command.parser()
@@ -542,7 +546,7 @@ def test_help_tells_of_every_option_and_of_exit_codes(arguments: list[str]) -> N
             assert option in said.out
     assert chosen.description
     assert re.findall(r"^  (\d+) ", said.out, re.MULTILINE) == ["0", "1", "2", "130"]
-    assert max(map(width, said.out.splitlines())) <= COLUMNS + 20
+    assert max(map(width, said.out.splitlines())) <= COLUMNS
 
 
 def test_the_version_is_the_packages() -> None:
@@ -589,6 +593,44 @@ def test_a_reader_that_leaves_gets_no_traceback(written: Callable[..., Path]) ->
     assert process.returncode == 1
     assert "Traceback" not in said
     assert "BrokenPipe" not in said
+
+
+def test_a_missed_deadline_is_told_of() -> None:
+    def trace(*degraded: str) -> actormem.Trace:
+        return actormem.Trace(
+            turn_id="",
+            tokens=5,
+            budget_tokens=9,
+            full_tokens=5,
+            exact=True,
+            tokenizer="t",
+            sections=(),
+            degraded=degraded,
+        )
+
+    calls = Calls()
+    calls.add(trace())
+    assert calls.degraded() == []
+    calls.add(trace("vector"))
+    assert calls.degraded() == [("missed deadlines", "vector: 1 of 2 contexts")]
+
+
+@pytest.mark.parametrize(
+    ("contents", "current"),
+    [
+        (["call me", "send mail"], False),
+        (["send mail", "call me"], True),
+        (["send mail\ncall me"], True),
+        (["send mail (replaces: call me)"], False),
+        (["call me"], True),
+        ([None, "hello"], False),
+    ],
+)
+def test_an_old_value_is_current_where_nothing_later_replaces_it(
+    contents: list[str | None], current: bool
+) -> None:
+    messages = [{"role": "user", "content": content} for content in contents]
+    assert is_current(messages, "call me", ["send mail"]) == current
 
 
 # --- words and tables ---------------------------------------------------------------------------------

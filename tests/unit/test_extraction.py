@@ -174,6 +174,8 @@ NOTHING = [
     "我记得你说过",
     "以后再说吧",
     "我不吃了",
+    "那个单号备忘录让我删了",
+    "Where is it? I put it there from now on.",
 ]
 
 POISON = [
@@ -261,6 +263,8 @@ def test_facts_before_an_injection_are_kept() -> None:
         ("您的地址是松岭路8号，对吗？", "不对，是松岭路9号", ("user", "address", "松岭路9号")),
         ("你对什么过敏吗？", "花生", ("user", "allergy", "花生")),
         ("您的手机号是多少？", "13900001111", ("user", "phone", "13900001111")),
+        ("您的手机号是多少，方便联系您？", "13900001111", ("user", "phone", "13900001111")),
+        ("What is the best e-mail to contact you?", "imo@post.test", ("user", "email", "imo@post.test")),
     ],
 )
 def test_a_bare_answer_to_a_question_counts(previous: str, text: str, expected: tuple[str, str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Forget means gone: from items, recall, messages, notes, blocks, caches, and from the bytes of the folder."""
+"""Forget means gone: from items, recall, messages, notes, blocks, caches and the bytes of the folder."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,13 +1,11 @@
-"""What the runtime remembers of a user: facts that are said, stated, edited, imported; newer ones and old ones."""
+"""What the runtime remembers of a user: facts that are said, stated, edited, imported; new ones and old."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import anyio
 import pytest
 
-import actormem
 from actormem import NotFoundError, UsageError
-from tests.runtimes import FakeClock, ScriptedEmbedder, answered, opened, words
+from tests.runtimes import FakeClock, answered, opened, words
 
 pytestmark = pytest.mark.anyio
 
@@ -37,62 +35,6 @@ async def test_a_fact_just_stated_is_found_at_the_next_turn_of_another_session(
         assert shown in words(messages)
         [fact] = await runtime.items("ada", kinds=["fact", "preference"])
         assert shown in fact.value
-
-
-@pytest.mark.parametrize("failure", [actormem.ProviderError("down", provider="x"), ValueError("a bug")])
-async def test_a_fact_is_found_while_the_embedder_is_dead_and_the_trace_says_so(failure: Exception) -> None:
-    embedder = ScriptedEmbedder()
-    async with opened(embedder=embedder) as runtime:
-        embedder.failure = failure
-        await answered(await runtime.spawn("one", user="ada"), "My new address is 5 Hill Street.")
-        async with (await runtime.spawn("two", user="ada")).turn("What is my address?") as turn:
-            assert "5 Hill Street" in words(turn.messages)
-            assert turn.trace.degraded == ("vector",)
-            turn.reply("5 Hill Street.")
-        found = await runtime.recall("address", user="ada")
-        assert found.degraded == ("vector",)
-        assert found
-        embedder.failure = None
-
-
-async def test_a_dead_embedder_holds_nothing_up_and_what_it_missed_is_made_up_for() -> None:
-    clock, embedder = FakeClock(), ScriptedEmbedder()
-    async with opened(clock=clock, embedder=embedder, idle_s=60) as runtime:
-        embedder.failure = actormem.ProviderError("down", provider="x")
-        await answered(await runtime.spawn("one", user="ada"), "My new address is 5 Hill Street.")
-        await runtime.settle()
-        assert runtime.statistics().embed_failures >= 1
-        await clock.advance(200)
-        assert runtime.statistics().longterm.residents == 0, "it does not keep its owner in memory"
-        embedder.failure = None
-        assert runtime.statistics().embedded_texts == 0
-        await runtime.recall("address", user="ada")
-        await runtime.settle()
-        assert runtime.statistics().embedded_texts >= 3
-
-
-async def test_recall_that_misses_its_deadline_goes_on_with_what_there_is() -> None:
-    clock, embedder = FakeClock(), ScriptedEmbedder()
-    async with opened(clock=clock, embedder=embedder, recall_deadline_s=0.2) as runtime:
-        await answered(await runtime.spawn("one", user="ada"), "My new address is 5 Hill Street.")
-        await runtime.settle()
-        session = await runtime.spawn("two", user="ada")
-        embedder.wait_for = anyio.Event()
-        contexts: list[str] = []
-
-        async def ask() -> None:
-            async with session.turn("What is my address?") as turn:
-                contexts.append(words(turn.messages))
-                assert turn.trace.degraded == ("vector",)
-                turn.reply("5 Hill Street.")
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(ask)
-            await clock.advance(0.09)
-            assert contexts == []
-            await clock.advance(0.02)
-        assert "5 Hill Street" in contexts[0]
-        embedder.wait_for.set()
 
 
 async def test_recall_gives_hits_best_first_and_keeps_to_what_is_asked_for() -> None:

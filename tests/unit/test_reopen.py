@@ -202,7 +202,8 @@ async def test_a_damaged_snapshot_is_replayed_from_the_events_or_named(tmp_path:
             assert await answers(session) == before
             assert await session.messages() == messages
         except CorruptError as error:
-            assert "record.db" in str(error)
+            if "record.db" not in str(error):
+                raise
 
 
 async def test_no_snapshot_at_all_gives_the_same_state(tmp_path: Path) -> None:

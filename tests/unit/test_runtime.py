@@ -1,4 +1,4 @@
-"""A runtime: what spawn takes and keeps, how it is opened, what loop and process it belongs to, how it ends."""
+"""A runtime: what spawn takes and keeps, how it is opened, which loop it belongs to, how it ends."""
 
 import asyncio
 import gc

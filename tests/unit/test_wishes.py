@@ -31,6 +31,7 @@ CONTACT: list[tuple[str, str]] = [
     ("Remember to always text me, I never pick up.", "text me"),
     ("Stop calling me!", "-calling me"),
     ("Never call me again.", "-call me"),
+    ("Don't call me any more, phone.", "-call me"),
     ("I don't want to be called any more.", "-called"),
     ("Stop calling me. Phone: 020 5550 1177", "-calling me"),
     ("不要再打电话给我了，以后都发邮件", "发邮件"),
