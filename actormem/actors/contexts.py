@@ -7,6 +7,7 @@ from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
+from actormem.core.attributes import attribute_names
 from actormem.core.context import Context, Part, assemble, common_tokens, note, rendered, sections
 from actormem.core.decide import Draft, fit
 from actormem.core.entities import EntityRow
@@ -21,7 +22,7 @@ from actormem.ports import Tokenizer
 
 __all__ = ["ContextMaker"]
 
-VALUE_ROWS = 8  # exact values a note brings back for a message that names them
+VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 NO_GATE = Gate(False, "no new user message", "")
 
 
@@ -53,13 +54,15 @@ class ContextMaker:
                 recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
         lines = _lines(draft.state, asked.query, recalled) if new else []
         reserve = draft.state.settings.budget.recall_tokens if lines else 0
+        epoch = draft.state.epoch_count
         with steps.step("fit"):
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
             fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
         if entry is not None and (query or draft.state.noted != entry.sequence):
             with steps.step("note"):
-                lines = _lines(draft.state, asked.query, recalled) if new else []
+                if draft.state.epoch_count != epoch:  # what is out of sight has changed
+                    lines = _lines(draft.state, asked.query, recalled) if new else []
                 draft.emit(note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
             parts = assemble(draft.state)
@@ -147,14 +150,21 @@ def _gate(state: Working, entry: Entry) -> Gate:
 
 
 def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
-    """What the note of the newest user message should say: corrections, exact values it names, memories."""
+    """What the note of the newest user message should say, the most certain help first.
+
+    Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
+    """
     entry = state.newest_user
     assert entry is not None
     words = words_of(entry.message)
     lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
     told = {id for line in lines for id, _ in line.marks}
-    lines += _value_lines(state, query or entry.message.text)
-    return lines + [hit_line(hit.item) for hit in recalled.hits if hit.item.id not in told]
+    asked = query or entry.message.text
+    names = attribute_names(asked)
+    hits = [hit.item for hit in recalled.hits if hit.item.id not in told]
+    lines += [hit_line(item) for item in hits if item.attribute in names]
+    lines += _value_lines(state, asked)
+    return lines + [hit_line(item) for item in hits if item.attribute not in names]
 
 
 def _value_lines(state: Working, query: str) -> list[Line]:

@@ -12,7 +12,7 @@ from actormem.actors.messages import Observed, RememberItem
 from actormem.actors.services import Services
 from actormem.core.extraction import extract
 from actormem.core.partition import Partition
-from actormem.core.reconcile import reconcile
+from actormem.core.reconcile import reconcile, rivals
 from actormem.core.remember import episode, fact_item, text_hash
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
@@ -150,7 +150,12 @@ class Intake:
         changed = [made]
         if message.role == "user":
             previous = self._answered.get(session_id, "")
-            for fact in extract(message.text, previous=previous, time_ms=message.time_ms):
+            for fact in extract(
+                message.text,
+                previous=previous,
+                time_ms=message.time_ms,
+                offset_minutes=message.offset_minutes,
+            ):
                 if self._wanted(fact, message, imported):
                     changed += self._fact(session_id, fact, message, imported=imported)
         return changed
@@ -177,7 +182,7 @@ class Intake:
             now_ms=self._services.clock.now_ms(),
         )
         new = msgspec.structs.replace(new, expires_ms=expires_ms) if expires_ms else new
-        ids = self._by_subject.get((new.subject, new.attribute), set())
+        ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
         existing = [item for id in ids if (item := self._partition.item(id)) is not None]
         changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]
         for item in changed:

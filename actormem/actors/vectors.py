@@ -148,7 +148,7 @@ class PartitionVectors:
             elif texts[place]:
                 missing.append(place)
         if missing:
-            await services.precedence.background()
+            await services.precedence.background(self._hurry)
             vectors[missing] = await services.embed([texts[place] for place in missing])
             services.counters.embedded_texts += len(missing)
             entries = {keys[place]: vectors[place].tobytes() for place in missing if vectors[place].any()}

@@ -18,7 +18,15 @@ from actormem.core.wire import from_wire, message_tokens
 from actormem.core.working import Block, Entry, Working, groups
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
 
-__all__ = ["Plan", "base_tokens", "mark_tokens", "plan_compaction", "values_wire", "wants_swap", "written_block"]
+__all__ = [
+    "Plan",
+    "base_tokens",
+    "mark_tokens",
+    "plan_compaction",
+    "values_wire",
+    "wants_swap",
+    "written_block",
+]
 
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 

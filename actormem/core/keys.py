@@ -69,7 +69,7 @@ NOUNS: Final = (
     Noun("budget", "budget|预算", _AMOUNTS),
     Noun("price", "price|cost|priced|costs|价格|价钱|单价|售价|标价|报价|定价", _AMOUNTS),
     Noun("total", "total|subtotal|sum|总价|总额|总计|合计|一共|共计|总共|总金额", _AMOUNTS),
-    Noun("refund", "refund|refunded|退款金额|退款|退了", _AMOUNTS),
+    Noun("refund", "refund|refunded|money back|退款金额|退款|退了|退给|退回|退还|退的钱", _AMOUNTS),
     Noun("deposit", "deposit|down payment|押金|定金|订金|首付", _AMOUNTS),
     Noun("fee", "fee|charge|charged|手续费|服务费|费用|收费|改签费", _AMOUNTS),
     Noun("shipping", "shipping|postage|freight|运费|邮费|快递费", _AMOUNTS),

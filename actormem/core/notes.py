@@ -86,6 +86,8 @@ def changed_line(item: Item, replacement: Item | None, words: str) -> Line:
 
 
 def _dated(item: Item, text: str) -> str:
+    if not item.event_ms:
+        return f"- [{item.id}] {text}"
     zone = timezone(timedelta(minutes=item.offset_minutes))
     date = datetime.fromtimestamp(item.event_ms / 1000, UTC).astimezone(zone).date().isoformat()
     return f"- [{item.id} {date}] {text}"

@@ -18,6 +18,8 @@ __all__ = ["Query", "index_text", "query_texts", "view_text"]
 VIEW_CHARS_MAX: Final = 800  # an embedding of more says less
 SEGMENT_TOKENS_MAX: Final = 30
 SEGMENTS_MAX: Final = 8  # each costs an embedding on the reply path; the last ones are what is meant
+SEGMENTED_TOKENS_MIN: Final = 80  # a message shorter than this means one thing
+QUERY_VIEW_CHARS: Final = 400  # of the whole of a query: its sense is its beginning, and its last segments
 SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 
 
@@ -76,8 +78,14 @@ def query_texts(text: str, speakers: Iterable[str] = ()) -> tuple[str, ...]:
     if named:
         text = first_person(text, named)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 and token_count(text) < SEGMENTED_TOKENS_MIN:
+        return (text[:QUERY_VIEW_CHARS],)
     segments = lines if len(lines) >= 2 else sentence_groups(text)
-    return (text, *segments[-SEGMENTS_MAX:]) if len(segments) >= 2 else (text,)
+    return (
+        (text[:QUERY_VIEW_CHARS], *segments[-SEGMENTS_MAX:])
+        if len(segments) >= 2
+        else (text[:QUERY_VIEW_CHARS],)
+    )
 
 
 def sentence_groups(text: str) -> list[str]:

@@ -36,9 +36,13 @@ def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHist
         "SELECT body, sequence, checksum FROM snapshots WHERE session_no = ? AND owner_no = ?",
         (place.session_no, place.owner_no),
     ).fetchone()
-    body, sequence, expected = (None, 0, 0) if row is None else row
-    if body is not None:
-        verify(expected, sequence, body)
+    body, sequence = None, 0
+    if row is not None:
+        try:
+            verify(row[2], row[1], row[0])
+            body, sequence = row[0], row[1]
+        except DamagedRowError:
+            body, sequence = None, 0  # a snapshot is derived: all events are read in its place
     events = events_between(connection, place.session_no, place.owner_no, sequence + 1, INTEGER_MAX)
     found = tuple(event.sequence for event in events)
     if found != tuple(range(sequence + 1, place.last_sequence + 1)):
