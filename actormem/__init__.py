@@ -18,8 +18,8 @@ without waiting; `kernel` is what an actor is; `ports` is what is asked of the o
 """
 
 from actormem.core.budget import Budget
-from actormem.core.context import Context
-from actormem.core.trace import Trace
+from actormem.core.context.assembly import Context
+from actormem.core.context.trace import Trace
 from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
 from actormem.errors import (
     ActorMemError,

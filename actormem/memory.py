@@ -12,7 +12,7 @@ import msgspec
 from actormem import limits
 from actormem.actors import messages as say
 from actormem.actors.recalling import recall
-from actormem.core.attributes import cardinality
+from actormem.core.facts.attributes import cardinality
 from actormem.core.ids import checked_id
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message

@@ -7,7 +7,7 @@ from uuid import uuid4
 import msgspec
 
 from actormem.actors.messages import AddMessages, BuildContext, ReadMessages
-from actormem.core.context import Context
+from actormem.core.context.assembly import Context
 from actormem.core.ids import checked_id
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import parse_message

@@ -10,9 +10,9 @@ import anyio
 import msgspec
 
 from actormem.actors.messages import AddMessages, BuildContext, CloseTurn, Opened, OpenTurn, WithdrawTurn
-from actormem.core.context import Context
-from actormem.core.streaming import ReplyDraft
-from actormem.core.trace import Trace
+from actormem.core.context.assembly import Context
+from actormem.core.context.trace import Trace
+from actormem.core.session.streaming import ReplyDraft
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import parse_message
 from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, UsageError

@@ -11,14 +11,14 @@ import msgspec
 from hypothesis import strategies as st
 
 from actormem.adapters.toktok import ToktokTokenizer
-from actormem.core import events as ev
-from actormem.core.blocks import Plan, plan_compaction
 from actormem.core.budget import Budget
-from actormem.core.context import assemble, note, rendered
-from actormem.core.decide import Draft, add_message, after_redaction, configure, fit, swap_block
-from actormem.core.notes import Line
+from actormem.core.context.assembly import assemble, note, rendered
+from actormem.core.context.blocks import Plan, plan_compaction
+from actormem.core.context.notes import Line
+from actormem.core.session import events as ev
+from actormem.core.session.decide import Draft, add_message, after_redaction, configure, fit, swap_block
+from actormem.core.session.working import Working, evolve
 from actormem.core.wire import message_tokens, parse_message
-from actormem.core.working import Working, evolve
 from actormem.errors import BudgetError
 
 NOW_MS = 1_900_000_000_000

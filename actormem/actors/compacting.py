@@ -7,11 +7,11 @@ ready, and is not cut. Its result is used for exactly the messages it was made f
 
 from actormem.actors.messages import Summarize, SummaryReady
 from actormem.actors.services import Services
-from actormem.core.blocks import Plan, plan_compaction, wants_swap
-from actormem.core.decide import Draft, swap_block
-from actormem.core.fitting import over_budget
+from actormem.core.context.blocks import Plan, plan_compaction, wants_swap
+from actormem.core.context.fitting import over_budget
+from actormem.core.session.decide import Draft, swap_block
+from actormem.core.session.working import Working
 from actormem.core.values import SessionKey
-from actormem.core.working import Working
 from actormem.errors import OverloadedError, StoppedError
 from actormem.limits import SUMMARY_LOST_S
 from actormem.ports import Tokenizer

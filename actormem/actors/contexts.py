@@ -7,16 +7,16 @@ from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
-from actormem.core.attributes import attribute_names
-from actormem.core.context import Context, Part, assemble, common_tokens, note, rendered, sections
-from actormem.core.decide import Draft, fit
+from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
+from actormem.core.context.notes import Line, changed_line, hit_line, words_of
+from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
-from actormem.core.gate import Gate, gate
-from actormem.core.notes import Line, changed_line, hit_line, words_of
-from actormem.core.partition import FLOOR
-from actormem.core.trace import Included, LeftOut, Step, Trace
+from actormem.core.facts.attributes import attribute_names
+from actormem.core.recall.gate import Gate, gate
+from actormem.core.recall.partition import FLOOR
+from actormem.core.session.decide import Draft, fit
+from actormem.core.session.working import Entry, Working
 from actormem.core.values import SessionKey
-from actormem.core.working import Entry, Working
 from actormem.kernel import Clock
 from actormem.ports import Tokenizer
 

@@ -10,10 +10,10 @@ import msgspec
 
 from actormem.actors.messages import Observed, RememberItem
 from actormem.actors.services import Services
-from actormem.core.extraction import extract
-from actormem.core.partition import Partition
-from actormem.core.reconcile import reconcile, rivals
-from actormem.core.remember import episode, fact_item, text_hash
+from actormem.core.facts.extraction import extract
+from actormem.core.facts.reconcile import reconcile, rivals
+from actormem.core.facts.remember import episode, fact_item, text_hash
+from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
 from actormem.ports import PutItems, Write

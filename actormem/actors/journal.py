@@ -7,11 +7,11 @@ it is true waits for the commit. After a failed commit the session goes on in me
 from collections.abc import Callable
 
 from actormem.actors.services import Services
-from actormem.core.decide import Draft
-from actormem.core.events import MessageAdded, NoteWritten, SessionEvent, decode_event, encode_event
-from actormem.core.snapshot import decode_state, encode_state
+from actormem.core.session.decide import Draft
+from actormem.core.session.events import MessageAdded, NoteWritten, SessionEvent, decode_event, encode_event
+from actormem.core.session.snapshot import decode_state, encode_state
+from actormem.core.session.working import Working, evolve
 from actormem.core.values import SessionKey
-from actormem.core.working import Working, evolve
 from actormem.errors import StorageError
 from actormem.limits import SNAPSHOT_EVERY_EVENTS
 from actormem.ports import (

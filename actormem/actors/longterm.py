@@ -14,11 +14,11 @@ from actormem.actors import messages as say
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
-from actormem.core.attributes import attribute_names
-from actormem.core.events import MessageAdded, decode_event
-from actormem.core.notes import GONE_VERSION
-from actormem.core.partition import Partition, Query
-from actormem.core.remember import text_hash
+from actormem.core.context.notes import GONE_VERSION
+from actormem.core.facts.attributes import attribute_names
+from actormem.core.facts.remember import text_hash
+from actormem.core.recall.partition import Partition, Query
+from actormem.core.session.events import MessageAdded, decode_event
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.core.wire import from_wire
 from actormem.errors import NotFoundError, StorageError

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from actormem.core.budget import Budget
-from actormem.core.context import Context
+from actormem.core.context.assembly import Context
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
 from actormem.ports import Vectors

@@ -6,7 +6,7 @@ import msgspec
 
 from actormem.actors.messages import ReadSpeakers, Recalled, RecallItems
 from actormem.actors.services import Services
-from actormem.core.partition import query_texts
+from actormem.core.recall.partition import query_texts
 from actormem.core.values import Owner
 from actormem.errors import ActorMemError, ProviderError
 from actormem.ports import Vectors

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from actormem.actors.messages import Redact
-from actormem.core.events import (
+from actormem.core.session.events import (
     BlockMade,
     EpochStarted,
     MessageAdded,

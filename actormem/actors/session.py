@@ -19,12 +19,12 @@ from actormem.actors.contexts import ContextMaker
 from actormem.actors.journal import Journal
 from actormem.actors.redacting import redacted_texts
 from actormem.actors.services import Services
-from actormem.core import decide
-from actormem.core.context import Context
-from actormem.core.events import Configured, MessageAdded, SessionEvent, decode_event
+from actormem.core.context.assembly import Context
+from actormem.core.entities.exact import MessageEntities, message_entities
+from actormem.core.session import decide
+from actormem.core.session.events import Configured, MessageAdded, SessionEvent, decode_event
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import from_wire, message_tokens
-from actormem.core.exact import MessageEntities, message_entities
 from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LARGE_TEXT_CHARS, MAILBOX_MESSAGES

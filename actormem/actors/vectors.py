@@ -12,7 +12,7 @@ import anyio.to_thread
 import numpy as np
 
 from actormem.actors.services import Services
-from actormem.core.partition import Partition, Query, view_text
+from actormem.core.recall.partition import Partition, Query, view_text
 from actormem.core.values import Hit, Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Scope

@@ -13,7 +13,7 @@ import hnswlib
 import numpy as np
 
 from actormem.adapters.rows import best, checked_query, checked_rows
-from actormem.core.vectors import VectorRows
+from actormem.core.recall.vectors import VectorRows
 from actormem.errors import UsageError
 from actormem.ports import Labels, Vectors
 

@@ -1,7 +1,6 @@
 """What is decided without waiting: no await, no I/O, no clock, no chance.
 
-Values and events: `values`, `events`, `budget`, `ids`, `text`, `wire`. A session's state and what it decides: `working`,
-`decide`, `fitting`, `blocks`, `shorten`, `snapshot`. What the model sees: `context`, `notes`, `gate`, `trace`. Exact
-values: `entities` and the parts behind it. Facts: `extraction`, `attributes`, `reconcile`, `remember`. Summaries:
-`summary` and the parts behind it. Recall: `partition`, `query`, `search`, `rank`, `lexical` and the parts behind them.
+`values`, `budget`, `ids`, `text` and `wire` are what all of it speaks of. `session` is the state of one conversation,
+`context` what the model sees of it, `entities` the exact values in it, `summary` what stands for its older part;
+`facts` are what it says of the user, and `recall` finds them again.
 """

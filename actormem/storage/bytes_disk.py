@@ -45,11 +45,13 @@ class BytesDisk(diskcache.Disk):
     """
 
     def put(self, key: object) -> tuple[memoryview, Literal[True]]:
+        """The row's key: bytes, and nothing else."""
         if type(key) is not bytes:
             raise TypeError("a key of the cache must be bytes")
         return sqlite3.Binary(key), True
 
     def get(self, key: object, raw: object) -> bytes:
+        """The key that a row holds, if this class wrote it."""
         return key if raw and type(key) is bytes else b""
 
     def store(
@@ -58,11 +60,13 @@ class BytesDisk(diskcache.Disk):
         read: bool,
         key: object = None,  # noqa: ARG002 - diskcache passes it by name
     ) -> tuple[Literal[0], Literal[1], None, memoryview]:
+        """The row's value, inside the database: bytes, and nothing else."""
         if read or type(value) is not bytes:
             raise TypeError("a value of the cache must be bytes")
         return 0, RAW, None, sqlite3.Binary(value)
 
     def fetch(self, mode: object, filename: object, value: object, read: object) -> bytes:
+        """The value that a row holds, if this class wrote it."""
         return value if mode == RAW and filename is None and not read and type(value) is bytes else b""
 
     def remove(self, file_path: object) -> None:

@@ -80,8 +80,10 @@ def verify(expected: int, *parts: bytes | str | int | None) -> None:
 
 
 def encode_item(item: Item) -> bytes:
+    """The item as bytes."""
     return msgspec.msgpack.encode(item)
 
 
 def decode_item(body: bytes) -> Item:
+    """The item that `encode_item` made these of."""
     return msgspec.msgpack.decode(body, type=Item)

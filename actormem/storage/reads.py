@@ -29,6 +29,7 @@ __all__ = [
 
 
 def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHistory | None:
+    """What is needed to wake a session, or None where it was never stored."""
     place = session_place(connection, key)
     if place is None:
         return None
@@ -58,6 +59,7 @@ def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHist
 def read_events(
     connection: sqlite3.Connection, key: SessionKey, first: int, last: int
 ) -> tuple[StoredEvent, ...]:
+    """Events by sequence, in order; those that are not there are left out."""
     place = session_place(connection, key)
     if place is None:
         return ()
@@ -83,6 +85,7 @@ def checked_event(sequence: int, name: str, body: bytes, text: str | None, expec
 
 
 def session_names(connection: sqlite3.Connection, key: SessionKey) -> frozenset[str]:
+    """Every message id of a session."""
     place = session_place(connection, key)
     if place is None:
         return frozenset()
@@ -94,6 +97,7 @@ def session_names(connection: sqlite3.Connection, key: SessionKey) -> frozenset[
 
 
 def sessions(connection: sqlite3.Connection, owner: Owner) -> tuple[SessionRow, ...]:
+    """An owner's sessions, newest change first."""
     owner_no = owner_number(connection, owner)
     rows = connection.execute(
         """SELECT session_id, created_ms, changed_ms, message_count FROM sessions
@@ -107,14 +111,18 @@ def sessions(connection: sqlite3.Connection, owner: Owner) -> tuple[SessionRow, 
 
 
 def behind(connection: sqlite3.Connection) -> tuple[SessionKey, ...]:
+    """Sessions with messages that long-term memory has not taken in."""
     rows = connection.execute(
         """SELECT tenant, user, session_id FROM sessions JOIN owners USING (owner_no)
-        WHERE last_sequence > progress ORDER BY session_no"""
+        WHERE last_sequence > progress AND EXISTS (SELECT 1 FROM events WHERE events.session_no = sessions.session_no
+            AND events.sequence > sessions.progress AND events.name <> '')
+        ORDER BY session_no"""
     )
     return tuple(SessionKey(Owner(tenant, user), session_id) for tenant, user, session_id in rows)
 
 
 def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> OwnerItems:
+    """An owner's items by number, their vectors of one embedder, and the tombstones."""
     owner_no = owner_number(connection, owner)
     items = connection.execute(
         "SELECT item_no, body, checksum FROM items WHERE owner_no = ? ORDER BY item_no", (owner_no,)
@@ -149,6 +157,7 @@ def checked_vector(number: int, vector: bytes, expected: int) -> tuple[str, byte
 
 
 def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tuple[SessionKey, int], ...]:
+    """Sessions and events whose notes show an item."""
     rows = connection.execute(
         """SELECT session_id, sequence FROM shown JOIN sessions USING (session_no)
         WHERE item_no = ? AND shown.owner_no = ? AND sessions.owner_no = shown.owner_no

@@ -107,6 +107,7 @@ def read_mark(connection: sqlite3.Connection, key: str) -> int:
 
 
 def mark(connection: sqlite3.Connection, key: str, value: int) -> None:
+    """Set one of the record's marks."""
     connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
 
 
@@ -119,6 +120,7 @@ def owner_number(connection: sqlite3.Connection, owner: Owner) -> int | None:
 
 
 def owner_made(connection: sqlite3.Connection, owner: Owner) -> int:
+    """The number of an owner, made where it has none."""
     number = owner_number(connection, owner)
     if number is not None:
         return number

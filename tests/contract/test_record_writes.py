@@ -56,6 +56,11 @@ def event(sequence: int, text: str | None = "words", name: str = "") -> StoredEv
     return StoredEvent(sequence=sequence, body=b"body %d" % sequence, name=name, text=text)
 
 
+def message(sequence: int, key: SessionKey = TALK) -> AppendEvents:
+    """A named event: only those are behind."""
+    return AppendEvents(key, (event(sequence, name=f"n{sequence}"),), 1_000)
+
+
 def append(first: int, last: int, key: SessionKey = TALK, time_ms: int = 1_000) -> AppendEvents:
     return AppendEvents(key, tuple(event(number) for number in range(first, last + 1)), time_ms)
 
@@ -92,7 +97,7 @@ async def test_replacing_texts_keeps_the_events_and_drops_the_snapshot(place: Pl
 
 async def test_progress_never_goes_back_nor_past_the_last_event(place: Place) -> None:
     async with place.open() as record:
-        await record.sync([append(1, 3), append(1, 1, SessionKey(BOB, "s"))])
+        await record.sync([append(1, 2), message(3), message(1, SessionKey(BOB, "s"))])
         assert set(await record.behind()) == {TALK, SessionKey(BOB, "s")}
         progress: list[int] = []
         for sequence in (2, 1, 9):
@@ -103,6 +108,8 @@ async def test_progress_never_goes_back_nor_past_the_last_event(place: Place) ->
         assert progress == [2, 2, 3]
         assert await record.behind() == (SessionKey(BOB, "s"),)
         await record.sync([append(4, 4)])
+        assert TALK not in await record.behind(), "nothing was said"
+        await record.sync([message(5)])
         assert TALK in await record.behind()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actormem.core.context import assemble, rendered
+from actormem.core.context.assembly import assemble, rendered
 from tests.conversations import Driver, conversations, replayed
 
 FULL_CONTEXTS = 20_000

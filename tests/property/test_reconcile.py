@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actormem.core.attributes import cardinality
-from actormem.core.reconcile import current, reconcile, same_fact
+from actormem.core.facts.attributes import cardinality
+from actormem.core.facts.reconcile import current, reconcile, same_fact
 from actormem.core.values import Item, Owner
 
 OWNER = Owner("", "ada")

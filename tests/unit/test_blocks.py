@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from actormem.adapters.toktok import ToktokTokenizer
-from actormem.core import events as ev
-from actormem.core.blocks import Plan, mark_tokens, plan_compaction, values_wire, written_block
 from actormem.core.budget import Budget
-from actormem.core.context import assemble
-from actormem.core.decide import Draft, add_message, configure, fit, swap_block
+from actormem.core.context.assembly import assemble
+from actormem.core.context.blocks import Plan, mark_tokens, plan_compaction, values_wire, written_block
+from actormem.core.session import events as ev
+from actormem.core.session.decide import Draft, add_message, configure, fit, swap_block
+from actormem.core.session.working import Working, groups
 from actormem.core.wire import message_tokens, parse_message
-from actormem.core.working import Working, groups
 
 TOKENIZER = ToktokTokenizer()
 

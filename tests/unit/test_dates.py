@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from actormem.core.dates import date_value, local_day, relative_value
 from actormem.core.entities import find_entities
+from actormem.core.entities.dates import date_value, local_day, relative_value
 
 FRIDAY = date(2031, 5, 2)
 

@@ -7,11 +7,12 @@ import msgspec
 import pytest
 
 from actormem.adapters.toktok import ToktokTokenizer
-from actormem.core import events as ev
-from actormem.core.blocks import plan_compaction
 from actormem.core.budget import Budget
-from actormem.core.context import assemble, note, rendered
-from actormem.core.decide import (
+from actormem.core.context.assembly import assemble, note, rendered
+from actormem.core.context.blocks import plan_compaction
+from actormem.core.context.notes import Line
+from actormem.core.session import events as ev
+from actormem.core.session.decide import (
     Draft,
     add_message,
     after_redaction,
@@ -21,10 +22,9 @@ from actormem.core.decide import (
     open_turn,
     swap_block,
 )
-from actormem.core.notes import Line
+from actormem.core.session.working import Working
 from actormem.core.values import Message
 from actormem.core.wire import message_tokens, parse_message
-from actormem.core.working import Working
 from actormem.errors import BudgetError
 from tests.conversations import CUT, check_groups, replayed, wire_tokens
 

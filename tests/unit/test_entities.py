@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actormem.core.entities import find_entities, find_tool_entities, same_value
-from actormem.core.entity_fields import DEPTH_MAX, FIELD_ENTITIES_MAX
-from actormem.core.entity_text import HEAD_CHARS, TAIL_CHARS, TEXT_ENTITIES_MAX, clip
-from actormem.core.patterns import AT_DIGITS, PATTERNS
+from actormem.core.entities.fields import DEPTH_MAX, FIELD_ENTITIES_MAX
+from actormem.core.entities.patterns import AT_DIGITS, PATTERNS
+from actormem.core.entities.text import HEAD_CHARS, TAIL_CHARS, TEXT_ENTITIES_MAX, clip
 
 NOON = int(datetime(2031, 5, 2, 4, 0, tzinfo=UTC).timestamp() * 1000)
 

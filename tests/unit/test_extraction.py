@@ -5,8 +5,8 @@ from importlib.resources import files
 
 import pytest
 
-from actormem.core.attributes import ATTRIBUTES, attribute_names, cardinality
-from actormem.core.extraction import FACTS_MAX, extract
+from actormem.core.facts.attributes import ATTRIBUTES, attribute_names, cardinality
+from actormem.core.facts.extraction import FACTS_MAX, extract
 from actormem.core.values import Fact
 
 # sentence; subject, attribute, value; a leading "-" before the attribute takes the value back

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actormem.core.gate import QUERY_CHARACTERS, gate
+from actormem.core.recall.gate import QUERY_CHARACTERS, gate
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from actormem.core.lexical import LexicalIndex, bm25, query_weights
-from actormem.core.neighbours import Neighbours
-from actormem.core.words import Words, normal_text, token_count
+from actormem.core.recall.lexical import LexicalIndex, bm25, query_weights
+from actormem.core.recall.neighbours import Neighbours
+from actormem.core.recall.words import Words, normal_text, token_count
 
 
 @pytest.fixture

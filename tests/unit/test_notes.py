@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actormem.core.notes import (
+from actormem.core.context.notes import (
     GONE_VERSION,
     Line,
     changed_line,

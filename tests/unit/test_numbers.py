@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actormem.core.numbers import NUMBER_CHARS_MAX, number_value, plain
+from actormem.core.entities.numbers import NUMBER_CHARS_MAX, number_value, plain
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from actormem.core.partition import FLOOR, Partition, Query, query_texts, view_text
-from actormem.core.search import ALL_ROWS_MAX
+from actormem.core.recall.partition import FLOOR, Partition, Query, query_texts, view_text
+from actormem.core.recall.search import ALL_ROWS_MAX
 from actormem.core.values import Hit, Item, Owner
 
 ADA = Owner("", "ada")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from actormem.core.conflicts import newest_first
-from actormem.core.cues import answer_types, asked_types, first_person, named_speaker, question_share
-from actormem.core.duplicates import distinct, says_the_same
-from actormem.core.named_dates import NamedDate, date_nearness, day_number, named_dates
-from actormem.core.rank import closeness, fuse, recency_share, relevance, session_prior, stretch
+from actormem.core.recall.conflicts import newest_first
+from actormem.core.recall.cues import answer_types, asked_types, first_person, named_speaker, question_share
+from actormem.core.recall.duplicates import distinct, says_the_same
+from actormem.core.recall.named_dates import NamedDate, date_nearness, day_number, named_dates
+from actormem.core.recall.rank import closeness, fuse, recency_share, relevance, session_prior, stretch
+from actormem.core.recall.words import Words
 from actormem.core.values import Hit, Item, Owner
-from actormem.core.words import Words
 
 ADA = Owner("", "ada")
 

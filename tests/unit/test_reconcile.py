@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from actormem.core.reconcile import Change, current, reconcile, rivals, same_fact
-from actormem.core.sameness import loose
+from actormem.core.facts.reconcile import Change, current, reconcile, rivals, same_fact
+from actormem.core.facts.sameness import loose
 from actormem.core.values import Item, Owner
 
 OWNER = Owner("", "ada")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actormem.adapters.toktok import ToktokTokenizer
-from actormem.core.shorten import fit_message, shortened
+from actormem.core.context.shorten import fit_message, shortened
 from actormem.core.values import Message
 from actormem.core.wire import from_wire, message_tokens, parse_message
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actormem.core import snapshot as snapshots
-from actormem.core.context import assemble
-from actormem.core.snapshot import decode_state, encode_state
+from actormem.core.context.assembly import assemble
+from actormem.core.session import snapshot as snapshots
+from actormem.core.session.snapshot import decode_state, encode_state
+from actormem.core.session.working import Working
 from actormem.core.values import Message
-from actormem.core.working import Working
 from tests.conversations import Driver, conversations, replayed
 
 many = settings(

@@ -184,8 +184,6 @@ async def test_damage_is_found_and_never_believed(tmp_path: Path, damage: str) -
         "DELETE FROM events WHERE sequence = 20",
         "DELETE FROM events WHERE sequence = 60",
         "UPDATE sessions SET last_sequence = 50",
-        "UPDATE snapshots SET body = x'00'",
-        "UPDATE snapshots SET sequence = 9",
     ],
 )
 async def test_a_row_of_a_session_that_changed_is_found(tmp_path: Path, statement: str) -> None:
@@ -195,6 +193,19 @@ async def test_a_row_of_a_session_that_changed_is_found(tmp_path: Path, statemen
         with pytest.raises(CorruptError) as found:
             await record.load_session(TALK)
     assert "other" not in str(found.value).replace("other bytes", "")
+
+
+@pytest.mark.parametrize("change", ["body = x'00'", "sequence = 9"])
+async def test_a_snapshot_that_changed_is_left_aside_and_every_event_is_read(
+    tmp_path: Path, change: str
+) -> None:
+    await fill(tmp_path)
+    alter(tmp_path, f"UPDATE snapshots SET {change}")
+    async with open_record(tmp_path) as record:
+        history = await record.load_session(TALK)
+    assert history is not None
+    assert (history.snapshot, history.snapshot_sequence) == (None, 0)
+    assert [event.sequence for event in history.events] == list(range(1, len(history.events) + 1))
 
 
 @pytest.mark.parametrize(

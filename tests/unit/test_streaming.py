@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actormem.core.streaming import ReplyDraft
+from actormem.core.session.streaming import ReplyDraft
 from actormem.errors import UsageError
 
 

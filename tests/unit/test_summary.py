@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from toktok import _encoding
 
 from actormem.core.entities import find_entities
-from actormem.core.outline import Line, parsed, rendered
 from actormem.core.summary import (
     Summary,
     checked_summary,
@@ -18,6 +17,7 @@ from actormem.core.summary import (
     split_span,
     summary_messages,
 )
+from actormem.core.summary.outline import Line, parsed, rendered
 from actormem.core.values import Entity, Message, ToolCall
 
 count = _encoding("o200k_base").count

@@ -1,6 +1,6 @@
 """The trace, as it is printed."""
 
-from actormem.core.trace import Included, LeftOut, Section, Step, Trace
+from actormem.core.context.trace import Included, LeftOut, Section, Step, Trace
 
 FULL = Trace(
     turn_id="#7",

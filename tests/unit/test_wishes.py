@@ -2,8 +2,8 @@
 
 import pytest
 
-from actormem.core.attributes import cardinality, kind
-from actormem.core.extraction import extract
+from actormem.core.facts.attributes import cardinality, kind
+from actormem.core.facts.extraction import extract
 from actormem.core.values import Fact
 
 WISHES = ("contact_preference", "delivery")

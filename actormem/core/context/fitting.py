@@ -1,0 +1,150 @@
+"""Keeping a context within its budget: what leaves the view, what is shortened, and what tells of it.
+
+Everything here is decided in tokens that were counted before, so a context that fits costs additions only.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from actormem.core.context.blocks import base_tokens, mark_tokens, values_wire
+from actormem.core.context.shorten import Counter, fit_message
+from actormem.core.session import events as ev
+from actormem.core.session.working import Entry, Working, evolve, groups
+from actormem.limits import MESSAGE_OVERHEAD_TOKENS
+
+__all__ = ["over_budget", "restart"]
+
+BLOCKS_PART = 4  # blocks that leave less than a quarter of the room were made for a larger budget
+VALUES_SHARE_MIN = 4  # a quarter of the room is for what was cut, even where one message wants all of it
+
+
+def over_budget(state: Working, reserve: int = 0) -> bool:
+    """Whether a context of all that is in view would exceed the budget.
+
+    Args:
+        reserve: Tokens that are to be added, as far as there is room beside the newest user message.
+    """
+    context = state.settings.budget.context
+    if reserve and state.newest_user is not None:
+        reserve = min(reserve, context - state.fixed_tokens - state.newest_user.tokens)
+    return state.tokens + max(0, reserve) > context
+
+
+def restart(
+    state: Working, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0, keep_note: bool = False
+) -> list[ev.SessionEvent]:
+    """The events that start a new epoch whose contexts fit: cuts where they are needed, then exact values.
+
+    Args:
+        reserve: Tokens to leave free, as far as what must stay allows it.
+        keep_note: Whether the newest user message keeps its note, where there is room for it.
+
+    Returns:
+        Events in order; after them a context is within the budget, whatever the messages are.
+    """
+    found: list[ev.SessionEvent] = []
+    kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
+    bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
+    if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > _room(bare) and (
+        bare.block_tokens * BLOCKS_PART > _room(bare) * (BLOCKS_PART - 1)
+    ):
+        found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
+        bare = evolve(bare, found[-1])
+    cut = _cut(bare, counter, reserve)
+    newest = bare.newest_user.sequence if bare.newest_user else 0
+    if cut is not None and kept and _touches(cut, newest):
+        bare = msgspec.structs.replace(bare, notes={})  # the message comes before what memory adds to it
+        cut = _cut(bare, counter, reserve)
+    if cut is not None and bare.blocks and newest in cut.out:
+        found.append(ev.BlocksDropped())  # and before what stands for older ones
+        bare = evolve(bare, found[-1])
+        cut = _cut(bare, counter, reserve)
+    if cut is not None:
+        found.append(cut)
+        bare = evolve(bare, cut)
+    head, tokens = values_wire(bare, bare.settings.budget.context - bare.tokens - reserve, counter)
+    keeps_note = bool(bare.notes)
+    found.append(
+        ev.EpochStarted(reason=reason, keeps_note=keeps_note, tokens=tokens, time_ms=now_ms, text=head)
+    )
+    return found
+
+
+def _touches(cut: ev.Cut, sequence: int) -> bool:
+    return sequence in cut.out or any(one.sequence == sequence for one in cut.shortened)
+
+
+def _room(state: Working) -> int:
+    return state.settings.budget.context - base_tokens(state)
+
+
+def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
+    """What must leave the view or be shortened, so that exact values of it fit beside what stays."""
+    room = state.settings.budget.context - state.fixed_tokens - state.note_tokens
+    must = _must(state)
+    must_tokens = sum(entry.tokens for entry in must)
+    whole = room
+    room -= min(reserve, max(0, room - must_tokens))
+    if sum(entry.tokens for entry in state.view) <= room:
+        return None
+    values = min(state.settings.budget.entities_tokens, max(room - must_tokens, room // VALUES_SHARE_MIN))
+    return _first_that_fits(state, must, room - values, whole, counter)
+
+
+def _first_that_fits(
+    state: Working, must: Sequence[Entry], beside: int, whole: int, counter: Counter
+) -> ev.Cut:
+    """Keep what must stay, shortened if need be; else the newest user message alone; else nothing.
+
+    Args:
+        beside: Room beside exact values and a note to come.
+        whole: All of the room: the newest user message comes before both.
+    """
+    newest = [state.newest_user] if state.newest_user is not None else []
+    for kept, room in ((must, beside), (newest, beside), (newest, whole)):
+        tokens = {entry.sequence: entry.tokens for entry in kept}
+        short = _shortened(kept, room, counter) if sum(tokens.values()) > room else ()
+        tokens |= {one.sequence: one.tokens for one in short}
+        if sum(tokens.values()) <= room:
+            return ev.Cut(out=_out(state, kept, sum(tokens.values()), room), shortened=short)
+    return ev.Cut(out=tuple(entry.sequence for entry in state.view))
+
+
+def _must(state: Working) -> list[Entry]:
+    """What may never leave: the newest user message, and the group that ends the view."""
+    units = groups(state.view)
+    newest = state.newest_user
+    last = list(units[-1]) if units else []
+    if newest is None or newest in last:
+        return last
+    return [newest, *last]
+
+
+def _out(state: Working, kept: Sequence[Entry], tokens: int, room: int) -> tuple[int, ...]:
+    """Sequences that leave the view: the oldest groups, until the goal of `compact_to` is met."""
+    budget = state.settings.budget
+    goal = min(room, mark_tokens(state, budget.compact_to) - state.fixed_tokens)
+    slack = min(
+        room, goal + (mark_tokens(state, budget.compact_at) - mark_tokens(state, budget.compact_to)) // 2
+    )
+    stay = {entry.sequence for entry in kept}
+    count = len(kept)
+    out: list[int] = []
+    for unit in reversed(groups(state.view)):
+        rest = [entry for entry in unit if entry.sequence not in stay]
+        taken = sum(entry.tokens for entry in rest)
+        if out or tokens + taken > (goal if count >= budget.keep_recent else slack):
+            out += [entry.sequence for entry in rest]
+        else:
+            tokens, count = tokens + taken, count + len(rest)
+    return tuple(sorted(out))
+
+
+def _shortened(entries: Sequence[Entry], room: int, counter: Counter) -> tuple[ev.Shortened, ...]:
+    """The largest of the entries shortened to one level, so that together they fit the room."""
+    level = room // max(1, len(entries))
+    small = sum(entry.tokens for entry in entries if entry.tokens <= level)
+    large = [entry for entry in entries if entry.tokens > level]
+    level = max(MESSAGE_OVERHEAD_TOKENS, (room - small) // max(1, len(large)))
+    return tuple(fit_message(entry.message, entry.sequence, level, counter) for entry in large)

@@ -1,0 +1,209 @@
+"""What a session decides when something comes in: pure functions from state to events.
+
+A `Draft` gathers the events of one decision and evolves the state along, so that each rule sees what the
+one before it decided.
+"""
+
+import msgspec
+
+from actormem.core.budget import Budget
+from actormem.core.context.assembly import system_wire
+from actormem.core.context.blocks import Plan, written_block
+from actormem.core.context.fitting import over_budget, restart
+from actormem.core.context.shorten import Counter, fit_message
+from actormem.core.entities.exact import MessageEntities
+from actormem.core.ids import message_id
+from actormem.core.session import events as ev
+from actormem.core.session.working import Working, evolve
+from actormem.core.text import clean
+from actormem.core.values import Message
+from actormem.core.wire import from_wire, message_tokens, tools_tokens
+from actormem.errors import BudgetError
+from actormem.limits import BUDGET_TOKENS_MIN, PRIMING_TOKENS
+
+__all__ = [
+    "Draft",
+    "add_message",
+    "after_redaction",
+    "close_turn",
+    "configure",
+    "fit",
+    "open_turn",
+    "swap_block",
+]
+
+NO_RESULT = "[no result was recorded for this call]"
+
+
+class Draft:
+    """Events decided so far, and the state they lead to."""
+
+    def __init__(self, state: Working) -> None:
+        self.state = state
+        self.events: list[ev.SessionEvent] = []
+
+    def emit(self, *events: ev.SessionEvent, entities: MessageEntities | None = None) -> None:
+        """Decide these events, in order."""
+        for event in events:
+            self.state = evolve(self.state, event, entities=entities)
+            self.events.append(event)
+
+
+def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
+    """Take new settings: count what the change concerns anew, and begin a new epoch where contexts change.
+
+    Args:
+        wanted: The settings to be, without token counts; `text` has system prompt and tools as JSON texts.
+
+    Raises:
+        BudgetError: The system prompt and tools leave no room for messages; with both numbers.
+    """
+    words = msgspec.json.decode(wanted.text or "{}", type=dict[str, str])
+    system = message_tokens(_system_message(words["system"]), counter.count) if words.get("system") else 0
+    tools = tools_tokens(words.get("tools", ""), counter.count)
+    _check_room(wanted.budget, system, tools)
+    before = draft.state.settings
+    event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools)
+    after = evolve(draft.state, event).settings
+    if before == after:
+        return
+    draft.emit(event)
+    if before.model != after.model:
+        draft.emit(*_recounted(draft.state, counter))
+    if draft.state.epoch_count:
+        draft.emit(*restart(draft.state, _changed(before, after), counter, wanted.time_ms))
+
+
+def add_message(
+    draft: Draft,
+    message: Message,
+    tokens: int,
+    counter: Counter,
+    *,
+    entities: MessageEntities | None = None,
+) -> Message:
+    """Take in one message; returns it with its id.
+
+    A message that begins while tool calls are open closes them, each with a marked "no result". A result for
+    a call that is not open is kept and listed but never shown.
+
+    Args:
+        tokens: `message_tokens` of it.
+        entities: `message_entities` of it, where the caller has them.
+    """
+    if message.role != "tool":
+        for call_id in draft.state.open_calls:
+            _close_call(draft, call_id, message, counter)
+    late = message.role == "tool" and message.tool_call_id not in draft.state.open_calls
+    sequence = draft.state.sequence + 1
+    message = msgspec.structs.replace(message, id=message.id or _drawn_id(draft.state, sequence))
+    ceiling = draft.state.settings.budget.message_tokens
+    draft.emit(
+        ev.MessageAdded(
+            id=message.id,
+            tokens=tokens,
+            time_ms=message.time_ms,
+            offset_minutes=message.offset_minutes,
+            shortened=fit_message(message, sequence, ceiling, counter) if tokens > ceiling else None,
+            late=late,
+            text=message.wire,
+        ),
+        entities=entities,
+    )
+    return message
+
+
+def open_turn(draft: Draft, turn_id: str, now_ms: int) -> None:
+    """Begin the turn of the user message with that id."""
+    draft.emit(ev.TurnOpened(turn_id=turn_id, time_ms=now_ms))
+
+
+def close_turn(draft: Draft, outcome: str, now_ms: int) -> None:
+    """End the open turn."""
+    draft.emit(ev.TurnClosed(turn_id=draft.state.turn_id, outcome=outcome, time_ms=now_ms))
+
+
+def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:
+    """Make sure that a context of the view is within the budget; begins a new epoch where it was not.
+
+    Args:
+        reserve: Tokens of a note to come, for which there should be room where there can be.
+    """
+    if not draft.state.epoch_count:
+        draft.emit(*restart(draft.state, "the session's beginning", counter, now_ms))
+    if over_budget(draft.state, reserve):
+        keep = bool(draft.state.turn_id)
+        draft.emit(*restart(draft.state, "the budget", counter, now_ms, reserve=reserve, keep_note=keep))
+    assert not over_budget(draft.state), "a context is over its budget"
+
+
+def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Counter, now_ms: int) -> None:
+    """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
+    summary = clean(summary)
+    draft.emit(written_block(draft.state, plan.last, plan.merges, summary, method, counter))
+    keep = bool(draft.state.turn_id)
+    draft.emit(*restart(draft.state, "compaction", counter, now_ms, keep_note=keep))
+
+
+def after_redaction(draft: Draft, counter: Counter, now_ms: int, reason: str = "forgetting") -> None:
+    """Count what was rewritten anew, and begin a new epoch: what was shown may not stand there any more."""
+    draft.emit(*_recounted(draft.state, counter))
+    draft.emit(*restart(draft.state, reason, counter, now_ms))
+
+
+def _recounted(state: Working, counter: Counter) -> list[ev.Recounted]:
+    """The event that counts everything but the prompt anew; nothing where there is nothing to count."""
+    if not state.entries and not state.blocks:
+        return []
+    entries = ((one.sequence, message_tokens(one.message, counter.count)) for one in state.entries)
+    blocks = (
+        message_tokens(_own_message(one.wire), counter.count) if one.wire else 0 for one in state.blocks
+    )
+    return [ev.Recounted(tokens=tuple(entries), blocks=tuple(blocks))]
+
+
+def _own_message(wire: str) -> Message:
+    return from_wire(wire, id="", time_ms=0, offset_minutes=0)
+
+
+def _system_message(system: str) -> Message:
+    return from_wire(system_wire(system), id="", time_ms=0, offset_minutes=0)
+
+
+def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:
+    """At least half of the smallest budget must be left beside what is always there."""
+    needed = PRIMING_TOKENS + system_tokens + tools_tokens + BUDGET_TOKENS_MIN // 2
+    if needed > budget.context:
+        raise BudgetError(
+            f"the system prompt ({system_tokens}) and tools ({tools_tokens}) leave no room for messages",
+            needed_tokens=needed,
+            budget_tokens=budget.context,
+        )
+
+
+def _changed(before: object, after: object) -> str:
+    names = ("model", "system", "tools", "budget", "timezone")
+    return "a changed " + " and ".join(
+        name for name in names if getattr(before, name) != getattr(after, name)
+    )
+
+
+def _drawn_id(state: Working, sequence: int) -> str:
+    """An id that no caller's is, not even one that another session drew and whose message was copied to here."""
+    return f"{message_id(sequence)}-{state.settings.nonce}"
+
+
+def _close_call(draft: Draft, call_id: str, beside: Message, counter: Counter) -> None:
+    wire = msgspec.json.encode({"role": "tool", "tool_call_id": call_id, "content": NO_RESULT}).decode()
+    result = from_wire(wire, id="", time_ms=beside.time_ms, offset_minutes=beside.offset_minutes)
+    draft.emit(
+        ev.MessageAdded(
+            id=_drawn_id(draft.state, draft.state.sequence + 1),
+            tokens=message_tokens(result, counter.count),
+            time_ms=beside.time_ms,
+            offset_minutes=beside.offset_minutes,
+            marked=True,
+            text=wire,
+        ),
+        entities=MessageEntities(),
+    )
