@@ -1,9 +1,9 @@
 """Summary blocks: what stands for messages that are no longer verbatim.
 
 Blocks are appended, oldest first, so that a compaction leaves those before it as they are, byte for byte. Each
-takes half of what is left of the shares; the one after the fourth takes the place of all. So their number is
-bounded, most compactions rewrite nothing, and the newest words of a merge are its most faithful ones. A block shows the exact values of what it stands for, as far as no other
-block and no verbatim message shows them.
+summary takes half of what is left of its share; a fifth block takes the place of all. So their number is bounded
+and most compactions rewrite nothing. A block shows the exact values of what it stands for, as far as their share
+lasts and no other block and no verbatim message shows them.
 """
 
 from collections.abc import Sequence
