@@ -1,0 +1,212 @@
+"""Of the messages that hold the answer to a question, how many does recall find among the first ten?
+
+Measured, for each set of conversations (see `benchmarks.dataset`) and each category of its questions, no LLM:
+  n          questions that name evidence; the others are not asked
+  R@5, R@10  share of a question's evidence among the first 5 and 10 messages that the hits come from; the mean
+  95 %       bootstrap interval of R@10 over questions, as if they were independent of each other
+  MRR        1 / rank of the first evidence among those ten, 0 where there is none; the mean
+  ceiling    share of the evidence that is in the memory of the owner who is asked: no honest recall finds more
+  p50, p95   ms of a recall, the embedding of the question included
+  degraded   recalls that a step missed its deadline for
+  foreign    messages or items of another owner that came back: must be 0, and the exit code is 1 where it is not
+
+Each log is taken in whole by `import_history`, each owner apart, and every question is asked after that; the hits of a
+`Runtime.recall` of ten are read best first, each as the messages it came from.
+
+Not measured: whether a model answers well with what was found, the time to import, and live sessions (a turn's note
+has a share of tokens; here there is a count of hits).
+
+The data is in the folder that ACTORMEM_DATA names (default ../shared/data). Exit codes: 0 measured, 1 measured and
+something foreign came back, 2 the data is missing or the call is wrong.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+
+import anyio
+import msgspec
+import numpy as np
+
+import actormem
+from benchmarks import report
+from benchmarks.dataset import DataError, LoggedTurn, Question, Set, data_folder, read_set, set_names
+
+__all__ = ["Answer", "ask", "exit_code", "figures", "main", "measure"]
+
+NAME = "recall"
+EMBEDDERS = ("local", "hashing")
+HITS = 10
+DEADLINE_S = 5.0  # patient: a recall that is cut short says little about what could be found
+QUICK_CONVERSATIONS = 2
+QUICK_QUESTIONS = 30  # of each conversation
+RESAMPLES = 2_000
+SEED = 20_240_229
+COLUMNS = (
+    ("n", "question_count", 0),
+    ("R@5", "recall_at_5", 3),
+    ("R@10", "recall_at_10", 3),
+    ("95 % from", "recall_at_10_low", 3),
+    ("to", "recall_at_10_high", 3),
+    ("MRR", "mrr", 3),
+    ("ceiling", "ceiling", 3),
+    ("p50 ms", "recall_p50_ms", 1),
+    ("p95", "recall_p95_ms", 1),
+    ("degraded", "degraded_count", 0),
+    ("foreign", "foreign_count", 0),
+)
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What one recall brought.
+
+    Attributes:
+        category: Of the question.
+        found: Ids of the messages that the hits came from, best first, each once, at most ten.
+        evidence: Ids of the messages that hold the answer.
+        own: Those of them that the owner who is asked has.
+        foreign_count: Hits and messages of another owner.
+        degraded: Whether a step missed its deadline.
+        elapsed_ms: Of the call.
+    """
+
+    category: str
+    found: tuple[str, ...]
+    evidence: frozenset[str]
+    own: frozenset[str]
+    foreign_count: int
+    degraded: bool
+    elapsed_ms: float
+
+
+async def measure(data: Set, embedder: str) -> list[Answer]:
+    """Take in every log of a set, then ask every question of it."""
+    owners = {turn.message_id: turn.owner for turn in data.turns}
+    logs: dict[tuple[str, str], list[LoggedTurn]] = {}
+    for turn in data.turns:
+        logs.setdefault((turn.owner, turn.session), []).append(turn)
+    async with actormem.open(None, embedder=embedder) as runtime:
+        for (owner, session), turns in logs.items():
+            messages = [turn.message for turn in turns]
+            await runtime.import_history(messages, session_id=f"{owner}/{session}", user=owner)
+        await runtime.settle()
+        return [await ask(runtime, question, owners) for question in data.questions]
+
+
+async def ask(runtime: actormem.Runtime, question: Question, owners: Mapping[str, str]) -> Answer:
+    """Ask as the question's owner; `owners` says whose each message is, by its id."""
+    owner = question.owner
+    began_s = perf_counter()
+    recall = await runtime.recall(question.text, user=owner, limit=HITS, deadline_s=DEADLINE_S)
+    elapsed_ms = (perf_counter() - began_s) * 1000
+    sources = list(dict.fromkeys(source for hit in recall for source in hit.item.source_ids))
+    foreign_items = sum(hit.item.owner.user != owner for hit in recall)
+    foreign_sources = sum(owners.get(source, owner) != owner for source in sources)
+    return Answer(
+        category=question.category,
+        found=tuple(sources[:HITS]),
+        evidence=question.evidence_ids,
+        own=frozenset(one for one in question.evidence_ids if owners.get(one) == owner),
+        foreign_count=foreign_items + foreign_sources,
+        degraded=bool(recall.degraded),
+        elapsed_ms=elapsed_ms,
+    )
+
+
+def figures(answers: Sequence[Answer]) -> dict[str, float]:
+    """The figures of one or more answers."""
+    at_10 = [_share(one, HITS) for one in answers]
+    low, high = _interval(at_10)
+    waits_ms = [one.elapsed_ms for one in answers]
+    return {
+        "question_count": len(answers),
+        "recall_at_5": _mean([_share(one, 5) for one in answers]),
+        "recall_at_10": _mean(at_10),
+        "recall_at_10_low": low,
+        "recall_at_10_high": high,
+        "mrr": _mean([_reciprocal_rank(one) for one in answers]),
+        "ceiling": _mean([len(one.own) / len(one.evidence) for one in answers]),
+        "recall_p50_ms": report.percentile(waits_ms, 0.5),
+        "recall_p95_ms": report.percentile(waits_ms, 0.95),
+        "degraded_count": sum(one.degraded for one in answers),
+        "foreign_count": sum(one.foreign_count for one in answers),
+    }
+
+
+def _share(answer: Answer, count: int) -> float:
+    return len(answer.evidence.intersection(answer.found[:count])) / len(answer.evidence)
+
+
+def _reciprocal_rank(answer: Answer) -> float:
+    return next((1 / rank for rank, one in enumerate(answer.found, 1) if one in answer.evidence), 0.0)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % percentile bootstrap interval of the mean."""
+    chance = np.random.default_rng(SEED)
+    sample = np.asarray(values)
+    means = [float(chance.choice(sample, size=len(sample)).mean()) for _ in range(RESAMPLES)]
+    return report.percentile(means, 0.025), report.percentile(means, 0.975)
+
+
+def _groups(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
+    """All answers, then each category where there is more than one."""
+    categories = sorted({answer.category for answer in answers})
+    groups = {"all": list(answers)}
+    if len(categories) > 1:
+        groups |= {name: [one for one in answers if one.category == name] for name in categories}
+    return groups
+
+
+def _measured(data: Set) -> dict[str, dict[str, float]]:
+    """The figures of a set by `embedder.category`; prints its table."""
+    found: dict[str, dict[str, float]] = {}
+    for embedder in EMBEDDERS:
+        print(f"{data.name}: {len(data.turns):,} messages, {embedder}", file=sys.stderr)
+        groups = _groups(anyio.run(measure, data, embedder))
+        found |= {f"{embedder}.{category}": figures(answers) for category, answers in groups.items()}
+    rows = [
+        [row.replace(".", " ", 1), *(f"{one[name]:.{digits}f}" for _, name, digits in COLUMNS)]
+        for row, one in found.items()
+    ]
+    print(f"\n{report.table([data.name, *(title for title, _, _ in COLUMNS)], rows)}", flush=True)
+    return found
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure, print a table for each set, write the file."""
+    parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
+    parser.add_argument("sets", nargs="*", metavar="SET", help="a folder of the data (default: each)")
+    options = parser.parse_args(given)
+    where = report.machine()
+    try:
+        folder = data_folder()
+        sets = [read_set(folder, name) for name in set_names(folder, options.sets)]
+    except DataError as missing:
+        print(f"{parser.prog}: {missing}", file=sys.stderr)
+        return 2
+    print(report.heading(f"benchmarks.{NAME}", where))
+    results: dict[str, float] = {}
+    for data in sets:
+        if not data.questions:
+            print(f"\n{data.name}: no question names evidence, nothing to measure")
+            continue
+        asked = data.first(QUICK_CONVERSATIONS, QUICK_QUESTIONS) if options.quick else data
+        for row, one in _measured(asked).items():
+            results |= {f"{data.name}.{row}.{name}": value for name, value in one.items()}
+    if options.json:
+        report.write_json(options.json, NAME, where, results)
+    return exit_code(results)
+
+
+def exit_code(results: Mapping[str, float]) -> int:
+    """1 where anything foreign came back, else 0."""
+    return int(any(value for key, value in results.items() if key.endswith(".foreign_count")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+"""How long is it from a user's message to the ready context, and how much of the request stays the same?
+
+Measured, over a made-up conversation, Chinese and English in turn, about 90 tokens a message, in a budget of 6,000:
+  context      ms from the user's message to the messages to send (p50, p95, max)
+  end          ms that leaving the turn blocks: until the reply is on disk, durable over power loss (p50, p95)
+  sent         tokens sent, as a share of what full history would have sent; as the library's trace counts them
+  prefix       bytes of whole messages with which a request and the one before begin, as a share of all bytes sent;
+               compared here, not taken from the trace
+  in context   planted order numbers that stand in the last context
+  or recalled  or in the context for a question that names what was ordered, and nothing of its number
+  degraded     contexts that a step missed its deadline for, or failed for
+
+Not measured: a model's own time (a pause of 50 ms stands for it, in which background work may run), summaries by an
+LLM (they are extractive here), opening the folder (the embedder is loaded there), many sessions at once, and the
+provider's cache: `prefix` is what it could hold. Planted facts are load: whether they are recalled is not scored.
+
+To read it: each figure is the median of the repeats, each with a fresh folder; the line below it is the least and
+the greatest. A disk's sync decides `end`; `context` waits for no disk.
+"""
+
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from time import perf_counter
+
+import anyio
+import msgspec
+from anyio import to_thread
+
+import actormem
+from benchmarks import report
+from benchmarks.conversation import Order, conversation
+
+__all__ = ["FULL", "QUICK", "Size", "main", "measure", "once", "shown"]
+
+NAME = "reply_path"
+EMBEDDERS = ("local", "hashing")
+BUDGET_TOKENS = 6_000
+SEED = 20_240_229
+COLUMNS = (
+    ("context p50 ms", "context_p50_ms"),
+    ("p95", "context_p95_ms"),
+    ("max", "context_max_ms"),
+    ("end p50 ms", "end_p50_ms"),
+    ("p95", "end_p95_ms"),
+    ("sent", "sent_share"),
+    ("prefix", "prefix_share"),
+    ("in context", "orders_in_context_share"),
+    ("or recalled", "orders_recalled_share"),
+    ("degraded", "degraded_count"),
+)
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is measured."""
+
+    turn_count: int = 200
+    repeat_count: int = 3
+    pause_s: float = 0.05  # stands for the model's time to reply
+
+
+FULL = Size()
+QUICK = Size(turn_count=40)
+
+
+class Requests:
+    """What was sent, request by request."""
+
+    def __init__(self) -> None:
+        self.sent_tokens = self.full_tokens = self.degraded_count = 0
+        self._sent_bytes = self._same_bytes = 0
+        self._before: list[bytes] = []
+
+    def add(self, messages: Sequence[object], trace: actormem.Trace) -> None:
+        """Count a request, and compare it with the one before."""
+        wires = [msgspec.json.encode(message) for message in messages]
+        for old, new in zip(self._before, wires, strict=False):
+            if old != new:
+                break
+            self._same_bytes += len(new)
+        self._sent_bytes += sum(map(len, wires))
+        self._before = wires
+        self.sent_tokens += trace.tokens
+        self.full_tokens += trace.full_tokens
+        self.degraded_count += bool(trace.degraded)
+
+    @property
+    def prefix_share(self) -> float:
+        """Bytes that stood at the beginning of the request before, of all bytes sent."""
+        return self._same_bytes / self._sent_bytes
+
+
+async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
+    """Every figure of every embedder; the repeats alternate, so that a busy minute is shared."""
+    runs: dict[str, list[dict[str, float]]] = {embedder: [] for embedder in EMBEDDERS}
+    for number in range(size.repeat_count):
+        for embedder, found in runs.items():
+            print(f"repeat {number + 1} of {size.repeat_count}, {embedder}", file=sys.stderr)
+            found.append(await once(embedder, size))
+    return {
+        embedder: {name: report.spread([one[name] for one in found]) for name in found[0]}
+        for embedder, found in runs.items()
+    }
+
+
+async def once(embedder: str, size: Size) -> dict[str, float]:
+    """The figures of one conversation in a fresh folder."""
+    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    try:
+        async with actormem.open(folder.name, embedder=embedder) as runtime:
+            session = await runtime.spawn(
+                "benchmark",
+                user="ada",
+                model="gpt-4o",
+                system="You are a patient assistant. 用用户的语言回答。",
+                budget=actormem.Budget(context=BUDGET_TOKENS),
+            )
+            figures = await _play(session, size)
+            await runtime.settle()
+            orders = [turn.order for turn in conversation(size.turn_count, SEED) if turn.order]
+            return figures | await _probe(session, orders)
+    finally:
+        await to_thread.run_sync(folder.cleanup)
+
+
+async def _play(session: actormem.Session, size: Size) -> dict[str, float]:
+    contexts_ms, ends_ms = list[float](), list[float]()
+    requests = Requests()
+    for spoken in conversation(size.turn_count, SEED):
+        began_s = perf_counter()
+        async with session.turn(spoken.user) as turn:
+            contexts_ms.append((perf_counter() - began_s) * 1000)
+            requests.add(turn.messages, turn.trace)
+            await anyio.sleep(size.pause_s)
+            turn.reply(spoken.reply)
+            left_s = perf_counter()
+        ends_ms.append((perf_counter() - left_s) * 1000)
+    return {
+        "context_p50_ms": report.percentile(contexts_ms, 0.5),
+        "context_p95_ms": report.percentile(contexts_ms, 0.95),
+        "context_max_ms": max(contexts_ms),
+        "end_p50_ms": report.percentile(ends_ms, 0.5),
+        "end_p95_ms": report.percentile(ends_ms, 0.95),
+        "sent_tokens": requests.sent_tokens,
+        "full_tokens": requests.full_tokens,
+        "sent_share": requests.sent_tokens / requests.full_tokens,
+        "prefix_share": requests.prefix_share,
+        "degraded_count": requests.degraded_count,
+    }
+
+
+async def _probe(session: actormem.Session, orders: Sequence[Order]) -> dict[str, float]:
+    """Which numbers are there, after the last turn and once all background work is done."""
+    last = _text(await session.context())
+    standing = {order.number for order in orders if order.number in last}
+    recalled = {
+        order.number for order in orders if order.number in _text(await session.context(order.question))
+    }
+    return {
+        "orders_in_context_share": len(standing) / len(orders),
+        "orders_recalled_share": len(standing | recalled) / len(orders),
+    }
+
+
+def _text(context: actormem.Context) -> str:
+    return msgspec.json.encode(context.messages).decode()
+
+
+def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
+    """The table: a row of medians for each embedder, and below it the least and the greatest."""
+    rows: list[list[str]] = []
+    for embedder, figures in found.items():
+        spreads = [(name, figures[name]) for _, name in COLUMNS]
+        rows.append([embedder, *(_cell(name, one.median) for name, one in spreads)])
+        rows.append(["", *(f"{_cell(name, one.least)}–{_cell(name, one.greatest)}" for name, one in spreads)])
+    return report.table(["embedder", *(title for title, _ in COLUMNS)], rows)
+
+
+def _cell(name: str, value: float) -> str:
+    if name.endswith("_ms"):
+        return f"{value:.1f}"
+    return f"{value:.3f}" if name.endswith("_share") else f"{value:.0f}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write the file; 0."""
+    options = report.arguments(f"benchmarks.{NAME}", __doc__ or "").parse_args(given)
+    size = QUICK if options.quick else FULL
+    where = report.machine()
+    print(report.heading(f"benchmarks.{NAME}", where))
+    found = anyio.run(measure, size)
+    print(f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens\n")
+    print(shown(found))
+    if options.json:
+        results = {
+            key: value for name, figures in found.items() for key, value in report.flat(name, figures).items()
+        }
+        report.write_json(options.json, NAME, where, results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The benchmarks, at a tiny size: that they run, and that their figures are what they say. No time is asserted."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import actormem
+from benchmarks import recall, reply_path, report
+from benchmarks.conversation import conversation
+from benchmarks.dataset import DataError, Question, read_set, set_names
+
+TURNS = (
+    {"conv": "c", "user": "mei", "session": "1", "turn": "1", "speaker": "user", "text": "我对花生过敏。"},
+    {"conv": "c", "user": "mei", "session": "1", "turn": "2", "speaker": "assistant", "text": "记下了。"},
+    {"conv": "c", "user": "mei", "session": "2", "turn": "3", "speaker": "user", "text": "我的猫叫豆包。"},
+    {
+        "conv": "c",
+        "user": "tom",
+        "session": "3",
+        "turn": "4",
+        "speaker": "user",
+        "text": "My cat is Biscuit.",
+    },
+    {
+        "conv": "c",
+        "user": "tom",
+        "session": "3",
+        "turn": "5",
+        "speaker": "user",
+        "text": "I parked the blue van behind the bakery.",
+        "time": "2024-05-01",
+        "caption": "a van",
+    },
+)
+QUESTIONS = (
+    {"conv": "c", "user": "mei", "category": "health", "text": "我对什么过敏？", "evidence": ["1"]},
+    {"conv": "c", "user": "tom", "category": "place", "text": "Where is the blue van?", "evidence": ["5"]},
+    {"conv": "c", "user": "tom", "category": "place", "text": "Who has a cat?", "evidence": ["4", "3"]},
+    {"conv": "c", "user": "tom", "category": "none", "text": "What is my shoe size?", "evidence": []},
+)
+
+
+def answer(found: tuple[str, ...], evidence: set[str]) -> recall.Answer:
+    return recall.Answer(
+        category="",
+        found=found,
+        evidence=frozenset(evidence),
+        own=frozenset(evidence),
+        foreign_count=0,
+        degraded=False,
+        elapsed_ms=1.0,
+    )
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one made-up set, named by the environment."""
+    folder = tmp_path / "data"
+    (folder / "made_up").mkdir(parents=True)
+    for name, rows in (("turns", TURNS), ("questions", QUESTIONS)):
+        (folder / "made_up" / f"{name}.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(rows))
+    monkeypatch.setenv("ACTORMEM_DATA", str(folder))
+    return folder
+
+
+@pytest.mark.anyio
+async def test_the_reply_path_has_every_figure_for_both_embedders_and_no_order_is_lost() -> None:
+    found = await reply_path.measure(reply_path.Size(turn_count=6, repeat_count=1, pause_s=0.0))
+    assert set(found) == {"local", "hashing"}
+    for figures in found.values():
+        assert figures["orders_in_context_share"].median == figures["orders_recalled_share"].median == 1
+        assert figures["sent_share"].median == 1  # six turns fit the budget: nothing is left out
+        assert 0.5 < figures["prefix_share"].median < 1
+    assert "or recalled" in reply_path.shown(found)
+
+
+def test_the_prefix_is_the_bytes_with_which_two_requests_begin() -> None:
+    requests = reply_path.Requests()
+    trace = actormem.Trace(
+        turn_id="", tokens=5, budget_tokens=9, full_tokens=10, exact=True, tokenizer="", sections=()
+    )
+    requests.add([{"a": 1}, {"b": 2}], trace)  # 14 bytes
+    requests.add([{"a": 1}, {"c": 2}, {"b": 2}], trace)  # 7 of 21 as before: what comes after a change is new
+    assert requests.prefix_share == 7 / 35
+    assert (requests.sent_tokens, requests.full_tokens) == (10, 20)
+
+
+def test_the_conversation_is_the_same_each_time_and_names_every_order_once() -> None:
+    turns = conversation(200, seed=3)
+    assert turns == conversation(200, seed=3)
+    assert turns != conversation(200, seed=4)
+    orders = [turn.order for turn in turns if turn.order]
+    assert len({order.question for order in orders}) == len({order.number for order in orders}) == 40
+    words = "".join(turn.user + turn.reply for turn in turns)
+    assert all(words.count(order.number) == 1 and order.number not in order.question for order in orders)
+
+
+def test_recall_measures_a_folder_of_data_and_writes_its_figures(
+    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "figures.json"
+    assert recall.main(["--json", str(written)]) == 0
+    held = msgspec.json.decode(written.read_bytes())
+    assert held["name"] == "recall"
+    assert held["machine"]["cores"]
+    assert held["versions"]["actormem"]
+    for embedder in ("local", "hashing"):
+        assert held["results"][f"made_up.{embedder}.all.question_count"] == 3
+        assert held["results"][f"made_up.{embedder}.health.recall_at_10"] == 1
+        assert held["results"][f"made_up.{embedder}.all.foreign_count"] == 0
+        # The third question names a turn of another owner, too: it is not found, and cannot be.
+        assert held["results"][f"made_up.{embedder}.place.ceiling"] == 0.75
+        assert held["results"][f"made_up.{embedder}.place.recall_at_10"] == 0.75
+    assert "made_up" in capsys.readouterr().out
+
+
+def test_recall_figures_are_means_over_questions() -> None:
+    others = tuple(f"x{number}" for number in range(6))
+    figures = recall.figures(
+        [answer(("a", "x"), {"a", "b"}), answer((*others, "a"), {"a"}), answer((), {"a"})]
+    )
+    assert figures["recall_at_5"] == pytest.approx(0.5 / 3)
+    assert figures["recall_at_10"] == pytest.approx(1.5 / 3)
+    assert figures["mrr"] == pytest.approx((1 + 1 / 7) / 3)
+    assert figures["recall_at_10_low"] < figures["recall_at_10"] < figures["recall_at_10_high"]
+
+
+class LeakingRuntime:
+    """A runtime that brings an item of another owner, made of a message of a third one."""
+
+    async def recall(self, query: str, *, user: str, limit: int, deadline_s: float) -> actormem.Recall:
+        other = actormem.Owner("", "c/tom")
+        item = actormem.Item(id="m1", owner=other, kind="episode", text="", source_ids=("c/1", "c/9"))
+        return actormem.Recall(hits=(actormem.Hit(item=item, score=1.0),))
+
+
+@pytest.mark.anyio
+async def test_items_and_messages_of_others_are_counted_and_fail_the_benchmark() -> None:
+    question = Question(conv="c", user="mei", text="?", evidence=["1", "9"])
+    found = await recall.ask(LeakingRuntime(), question, {"c/1": "c/mei", "c/9": "c/ann"})
+    assert found.foreign_count == 2
+    assert found.own == {"c/1"}
+    assert recall.exit_code({"a.foreign_count": 0, "a.question_count": 3}) == 0
+    assert recall.exit_code({"a.foreign_count": 0, "b.foreign_count": 2}) == 1
+
+
+def test_missing_data_is_said_plainly(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert recall.main(["another"]) == 2
+    assert "no set another in" in capsys.readouterr().err
+    monkeypatch.setenv("ACTORMEM_DATA", str(data_folder / "nowhere"))
+    assert recall.main([]) == 2
+    assert "ACTORMEM_DATA" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line", [b"[", b'{"conv": 1}', msgspec.json.encode(TURNS[0] | {"time": "yesterday"})]
+)
+def test_a_wrong_line_is_named(data_folder: Path, line: bytes) -> None:
+    turns = data_folder / "made_up" / "turns.jsonl"
+    turns.write_bytes(turns.read_bytes() + line)
+    with pytest.raises(DataError, match=f"line {len(TURNS) + 1}"):
+        read_set(data_folder, "made_up")
+
+
+def test_a_quick_set_keeps_whole_conversations_and_the_first_questions_of_each(data_folder: Path) -> None:
+    assert set_names(data_folder, []) == ["made_up"]
+    whole = read_set(data_folder, "made_up")
+    quick = whole.first(1, 2)
+    assert quick.turns == whole.turns
+    assert quick.questions == whole.questions[:2]
+
+
+def test_a_percentile_is_the_smallest_value_that_covers_the_share() -> None:
+    values = [float(number) for number in range(100, 0, -1)]
+    assert [report.percentile(values, share) for share in (0.0, 0.5, 0.95, 1.0)] == [1, 50, 95, 100]
+    assert report.percentile([3.0], 0.95) == 3
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        reply_path.main(["--json", str(tmp_path / "nowhere" / "figures.json")])
+    assert "folder that exists" in capsys.readouterr().err
