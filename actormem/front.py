@@ -28,6 +28,7 @@ __all__ = [
     "query_text",
     "share",
     "text_or_none",
+    "whole",
     "zone_or_none",
 ]
 
@@ -72,6 +73,13 @@ def owner_of(user: object, tenant: object) -> Owner:
     return Owner(
         tenant if tenant == "" and isinstance(tenant, str) else checked_id(tenant, "tenant"), checked
     )
+
+
+def whole(name: str, value: object) -> int:
+    """The count, if it is a whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"{name} must be a whole number above 0, not {value!r}")
+    return value
 
 
 def positive(name: str, value: float) -> float:

@@ -14,11 +14,12 @@ QUERY_CHARS_MAX: Final = 8_000  # a recall query; the rest adds cost and no mean
 
 # --- budget, as shares of `Budget.context` --------------------------------------------------------
 BUDGET_TOKENS_MIN: Final = 64  # below this not even a short question and its delimiters fit
-REPLY_TOKENS: Final = 1_024  # reserved beside the context for the answer
 SUMMARY_SHARE: Final = 0.12
 FIRST_TOKENS: Final = 1_000  # of a context: what memory adds need not grow as fast as what is said
 RECALL_SHARE_FIRST: Final = 0.1  # of those first tokens: two facts and their frame
 RECALL_SHARE: Final = 0.03  # of the rest
+NOTE_TOKENS_MIN: Final = 100  # of one note by default: its frame, and a fact or two
+NOTE_PART_MAX: Final = 4  # a quarter of a small context is the most this floor may take
 ENTITIES_SHARE_FIRST: Final = 0.3
 ENTITIES_SHARE: Final = 0.1
 COMPACT_AT: Final = 0.8  # of the context: asked for before the budget is met

@@ -82,7 +82,7 @@ class OwnerMemory(FrontDoor):
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
         found, degraded = await recall(
-            self._services, owner_of(user, tenant), asked, positive("deadline_s", deadline)
+            self._services, owner_of(user, tenant), asked, positive("deadline_s", deadline), strict=True
         )
         return Recall(
             hits=found.hits,

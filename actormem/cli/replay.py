@@ -41,6 +41,8 @@ class Fault(msgspec.Struct, frozen=True):
 async def replay(options: argparse.Namespace) -> int:
     """Play every conversation of the log; 0 if all could be played, 1 if some, 2 if none."""
     budget = Budget(context=options.budget)
+    if options.out is not None and options.out.resolve() == options.log.resolve():
+        raise UsageError("--out names the log itself", hint="name another file")
     found = list(read_log(await anyio.Path(options.log).read_bytes()))
     conversations = [one for one in found if isinstance(one, Conversation)]
     faults = [one for one in found if isinstance(one, Fault)]

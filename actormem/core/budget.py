@@ -20,7 +20,6 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         context: Tokens of the whole request: system prompt, tools, summary, notes, messages; at least 64.
-        reply: Tokens reserved beside it for the answer; not part of `context`.
         summary: Ceiling of the summary block.
         recall: Ceiling of one note of recalled memories.
         entities: Ceiling of the exact values shown for messages that are no longer verbatim.
@@ -34,7 +33,6 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     context: int
-    reply: int = limits.REPLY_TOKENS
     summary: int | None = None
     recall: int | None = None
     entities: int | None = None
@@ -44,7 +42,6 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         _whole("context", self.context, limits.BUDGET_TOKENS_MIN)
-        _whole("reply", self.reply, 0)
         _whole("keep_recent", self.keep_recent, 0)
         for name in ("summary", "recall", "entities"):
             value: int | None = getattr(self, name)
@@ -70,7 +67,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def recall_tokens(self) -> int:
         """Ceiling of one note."""
-        return _growing(self.context, limits.RECALL_SHARE_FIRST, limits.RECALL_SHARE, self.recall)
+        share = _growing(self.context, limits.RECALL_SHARE_FIRST, limits.RECALL_SHARE, self.recall)
+        least = min(limits.NOTE_TOKENS_MIN, self.context // limits.NOTE_PART_MAX)
+        return max(share, least) if self.recall is None else share
 
     @property
     def entities_tokens(self) -> int:

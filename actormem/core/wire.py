@@ -19,6 +19,7 @@ from actormem.errors import UsageError
 __all__ = [
     "content_text",
     "from_wire",
+    "has_parts",
     "message_tokens",
     "parse_message",
     "tools_tokens",
@@ -121,6 +122,15 @@ def tools_wire(tools: object) -> str:
 def content_text(content: JsonValue) -> str:
     """The words of a message's content: text parts joined by newlines."""
     return Message(role="user", content=content).text
+
+
+def has_parts(message: Message) -> bool:
+    """Whether its content has parts that are no text: pictures, sound, files."""
+    if not isinstance(message.content, Sequence) or isinstance(message.content, str):
+        return False
+    return any(
+        isinstance(part, Mapping) and not isinstance(part.get("text"), str) for part in message.content
+    )
 
 
 def with_content(message: Message, content: JsonValue) -> Message:

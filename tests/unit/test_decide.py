@@ -404,3 +404,14 @@ def test_a_group_whose_words_are_erased_in_part_is_never_shown_in_part(erased: i
     after = Draft(state)
     add(after, "user", "and?")
     context(after)
+
+
+def test_a_picture_is_kept_whole_where_the_budget_has_room_for_it() -> None:
+    draft = begun(2_000)
+    parts = [
+        {"type": "text", "text": "what is this?"},
+        {"type": "image_url", "image_url": {"url": "data:,x"}},
+    ]
+    add(draft, "user", parts)
+    (shown,) = context(draft)
+    assert shown["content"] == parts

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from actormem import NotFoundError, UsageError
+from actormem import Budget, NotFoundError, StoppedError, UsageError
 from tests.runtimes import FakeClock, answered, opened, words
 
 pytestmark = pytest.mark.anyio
@@ -258,3 +258,19 @@ async def test_wrong_arguments_are_usage_errors_and_change_nothing() -> None:
                 await call
             assert "\n" not in str(caught.value)
         assert await runtime.items("ada", history=True) == (item,)
+
+
+async def test_recall_on_a_closed_runtime_says_so() -> None:
+    async with opened() as runtime:
+        await runtime.remember("The user likes jazz", user="ada")
+    with pytest.raises(StoppedError):
+        await runtime.recall("jazz", user="ada")
+
+
+async def test_a_small_context_has_room_for_a_memory() -> None:
+    async with opened() as runtime:
+        await runtime.remember(
+            "The user is allergic to peanuts", user="ada", attribute="allergy", value="peanuts"
+        )
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=300))
+        assert "peanuts" in words(await answered(session, "What am I allergic to?"))

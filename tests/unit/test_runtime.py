@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -292,3 +293,13 @@ async def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:
             async with opened(path):  # type: ignore[arg-type]
                 pass
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"turn_hits": 0.5}, {"resident_limit": 1.5}, {"llm": 3}, {"embedder": 3}, {"tokenizer": "o200k"}],
+)
+async def test_an_option_of_the_wrong_sort_is_refused_at_the_door(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        async with actormem.open(None, **{"embedder": "hashing", **wrong}):
+            pass

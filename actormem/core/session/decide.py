@@ -17,7 +17,7 @@ from actormem.core.session import events as ev
 from actormem.core.session.working import Working, evolve
 from actormem.core.text import clean
 from actormem.core.values import Message
-from actormem.core.wire import from_wire, message_tokens, tools_tokens
+from actormem.core.wire import from_wire, has_parts, message_tokens, tools_tokens
 from actormem.errors import BudgetError
 from actormem.limits import BUDGET_TOKENS_MIN, PRIMING_TOKENS
 
@@ -98,13 +98,16 @@ def add_message(
     sequence = draft.state.sequence + 1
     message = msgspec.structs.replace(message, id=message.id or _drawn_id(draft.state, sequence))
     ceiling = draft.state.settings.budget.message_tokens
+    too_long = tokens > ceiling and not has_parts(
+        message
+    )  # a picture is whole or nothing: only the budget cuts it
     draft.emit(
         ev.MessageAdded(
             id=message.id,
             tokens=tokens,
             time_ms=message.time_ms,
             offset_minutes=message.offset_minutes,
-            shortened=fit_message(message, sequence, ceiling, counter) if tokens > ceiling else None,
+            shortened=fit_message(message, sequence, ceiling, counter) if too_long else None,
             late=late,
             text=message.wire,
         ),
