@@ -53,7 +53,7 @@ class ContextMaker:
             with steps.step("recall"):
                 recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
         lines = _lines(draft.state, asked.query, recalled) if new else []
-        reserve = draft.state.settings.budget.recall_tokens if lines else 0
+        reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
             if not query:
