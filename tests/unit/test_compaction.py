@@ -205,7 +205,9 @@ async def test_a_failing_model_rests_and_is_asked_again_later() -> None:
 
 async def test_within_an_epoch_contexts_extend_each_other_and_each_end_is_named() -> None:
     async with opened() as runtime:
-        session = await runtime.spawn("s", user="ada", budget=Budget(context=500, recall=50), system="You help.")
+        session = await runtime.spawn(
+            "s", user="ada", budget=Budget(context=500, recall=50), system="You help."
+        )
         before: list[bytes] = []
         epochs = 0
         for number in range(60):
