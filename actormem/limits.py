@@ -77,7 +77,7 @@ RECALL_HITS_MAX: Final = 100
 TURN_HITS: Final = 8  # hits a note may hold, before its token share cuts
 LOAD_STEP_ITEMS: Final = 64  # of a partition that is read: 10 ms, then other tasks get their turn
 SEARCH_INLINE_ROWS: Final = 1_000  # up to here a search takes 1 ms and a thread would cost more than it saves
-HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (measured: traps H7)
+HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (measured)
 
 assert 0 < COMPACT_TO < COMPACT_AT < 1
 assert SUMMARY_SHARE + RECALL_SHARE_FIRST + ENTITIES_SHARE_FIRST < 1

@@ -32,6 +32,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         summaries_llm, summaries_extractive: Blocks made, by how.
         summaries_refused: Requests that did not get through; they were asked again.
         values_repaired: Sentences left out of an LLM's summaries because of a value their source does not have.
+        news_refused: News for long-term memory that did not get through; it was read from the record later.
         llm_failures, embed_failures: Background calls that failed.
         embedded_texts: Texts embedded, caches apart.
     """
@@ -44,6 +45,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     summaries_extractive: int
     summaries_refused: int
     values_repaired: int
+    news_refused: int
     llm_failures: int
     embed_failures: int
     embedded_texts: int
@@ -61,6 +63,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         summaries_extractive=counters.summaries_extractive,
         summaries_refused=counters.summaries_refused,
         values_repaired=counters.values_repaired,
+        news_refused=counters.news_refused,
         llm_failures=counters.llm_failures,
         embed_failures=counters.embed_failures,
         embedded_texts=counters.embedded_texts,

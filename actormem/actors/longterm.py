@@ -18,9 +18,8 @@ from actormem.core.context.notes import GONE_VERSION
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
-from actormem.core.session.events import MessageAdded, decode_event
+from actormem.core.session.events import decode_event
 from actormem.core.values import Item, Owner, SessionKey
-from actormem.core.wire import from_wire
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LOAD_STEP_ITEMS, SEARCH_INLINE_ROWS
@@ -80,7 +79,7 @@ class LongTermActor:
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
             case say.ImportItems():
-                count, writes = await self._import(message)
+                count, writes = self._intake.imported(message.session_id, message.messages)
                 self._record(writes, reply, count)
             case say.ListItems():
                 assert reply is not None
@@ -113,17 +112,8 @@ class LongTermActor:
 
     async def _read_again(self, news: say.Observe) -> tuple[say.Observed, ...]:
         """What was said, from the record: after a crash, or when the news did not get through."""
-        found: list[say.Observed] = []
-        for stored in await self._services.record.read_events(news.key, news.first, news.upto):
-            event = decode_event(stored.body, stored.text)
-            if isinstance(event, MessageAdded) and event.text is not None and not event.marked:
-                offset = event.offset_minutes
-                message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=offset)
-                found.append(say.Observed(stored.sequence, message))
-        return tuple(found)
-
-    async def _import(self, asked: say.ImportItems) -> tuple[int, list[Write]]:
-        return self._intake.imported(asked.session_id, asked.messages)
+        stored = await self._services.record.read_events(news.key, news.first, news.upto)
+        return say.observed(news.first, (decode_event(one.body, one.text) for one in stored))
 
     def _record(self, writes: list[Write], reply: Reply | None, answer: object) -> None:
         """Store, and answer when it is durable; vectors follow by themselves."""
@@ -157,7 +147,6 @@ class LongTermActor:
             limit=asked.limit,
             kinds=asked.kinds,
             attributes=attribute_names(asked.query),
-            session_id=asked.session_id,
             exclude=frozenset(exclude),
             min_score=asked.min_score,
             at_ms=asked.at_ms,

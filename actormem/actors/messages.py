@@ -4,12 +4,13 @@ Asks go one way: front door → session → summarizer, long-term. Long jobs com
 ever wait for each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.session.events import MessageAdded, SessionEvent, message_of
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
 from actormem.ports import Vectors
@@ -44,6 +45,7 @@ __all__ = [
     "SummaryReady",
     "Wake",
     "WithdrawTurn",
+    "observed",
 ]
 
 
@@ -171,6 +173,16 @@ class Observed(msgspec.Struct, frozen=True):
 
     sequence: int
     message: Message
+
+
+def observed(first: int, events: Iterable[SessionEvent]) -> tuple[Observed, ...]:
+    """What was said in events that follow each other from sequence `first`; not what we said ourselves."""
+    found: list[Observed] = []
+    for sequence, event in enumerate(events, first):
+        message = message_of(event)
+        if message is not None and isinstance(event, MessageAdded) and not event.marked:
+            found.append(Observed(sequence, message))
+    return tuple(found)
 
 
 class Observe(msgspec.Struct, frozen=True, kw_only=True):

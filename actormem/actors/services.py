@@ -44,7 +44,7 @@ class Counters(msgspec.Struct):
     llm_failures: int = 0
     embed_failures: int = 0
     embedded_texts: int = 0
-    observe_refused: int = 0
+    news_refused: int = 0
 
 
 class Services:

@@ -22,9 +22,9 @@ from actormem.actors.services import Services
 from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.session import decide
-from actormem.core.session.events import Configured, MessageAdded, SessionEvent, decode_event
+from actormem.core.session.events import Configured, MessageAdded, SessionEvent, decode_event, message_of
 from actormem.core.values import Message, SessionKey
-from actormem.core.wire import from_wire, message_tokens
+from actormem.core.wire import message_tokens
 from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LARGE_TEXT_CHARS, MAILBOX_MESSAGES
@@ -182,13 +182,8 @@ class SessionActor:
         assert reply is not None
         await self._services.record.sync()
         events = await self._services.record.read_events(self._key, 1, self._journal.state.sequence)
-        found: list[Message] = []
-        for stored in events:
-            event = decode_event(stored.body, stored.text)
-            if isinstance(event, MessageAdded) and event.text is not None:
-                offset = event.offset_minutes
-                found.append(from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=offset))
-        reply.answer(tuple(found))
+        found = (message_of(decode_event(stored.body, stored.text)) for stored in events)
+        reply.answer(tuple(message for message in found if message is not None))
 
     # --- turns and contexts -----------------------------------------------------------------------------
 
@@ -313,14 +308,9 @@ class SessionActor:
 
     def _durable(self, first: int, events: tuple[SessionEvent, ...]) -> None:
         """Tell long-term memory what was said, now that it will not be lost."""
-        found: list[say.Observed] = []
-        for sequence, event in enumerate(events, first):
-            if isinstance(event, MessageAdded) and event.text is not None and not event.marked:
-                offset = event.offset_minutes
-                message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=offset)
-                found.append(say.Observed(sequence, message))
+        found = say.observed(first, events)
         if found or self._missed:
-            self._observe(first, first + len(events) - 1, tuple(found))
+            self._observe(first, first + len(events) - 1, found)
 
     def _observe(self, first: int, upto: int, found: tuple[say.Observed, ...]) -> None:
         """Send the news; what did not get through before is then read from the record, with all since."""
@@ -330,7 +320,7 @@ class SessionActor:
             self._services.ref("longterm", self._key.owner).tell(news)
         except (OverloadedError, StoppedError):
             self._missed = missed or first
-            self._services.counters.observe_refused += 1
+            self._services.counters.news_refused += 1
 
 
 def _acknowledge(reply: Reply | None, answer: object) -> Callable[[StorageError | None], None] | None:

@@ -39,6 +39,7 @@ class PartitionVectors:
         self._scope = scope
         self._done = done
         self._running = False
+        self._removal_count = 0
         self._rest_until_s = 0.0
         self._apart = anyio.Lock()
         self._hurry = anyio.Event()
@@ -63,9 +64,10 @@ class PartitionVectors:
         self._hurry.set()
 
     def remove(self, labels: Sequence[int]) -> None:
-        """Take rows out of the index."""
-        if self.index is not None and labels:
-            self.index.remove(np.array(labels, dtype=np.int64))
+        """Rows have left the partition: the index is built anew, since a graph keeps what is taken out of it."""
+        if labels:
+            self._removal_count += 1
+            self.index = None
 
     async def search_in_thread(self, query: Query) -> tuple[Hit, ...]:
         """Search a large partition beside the loop, while no vector is set."""
@@ -113,11 +115,13 @@ class PartitionVectors:
                 partition.set_window_vectors(ids, texts, vectors)
             return True
         if self._index_due():
+            removals = self._removal_count
             labels, vectors = partition.labelled_vectors()
             built = await anyio.to_thread.run_sync(
                 self._services.build_index, labels, vectors, limiter=self._services.searching
             )
-            self.index = built
+            if self._removal_count == removals:
+                self.index = built
             return True
         return False
 

@@ -23,7 +23,6 @@ STEP_ROWS = 16  # added under one hold of the lock: about 10 ms, so that a searc
 SEGMENT_POINTS_MIN = 4_096  # a graph costs 2.6 MB of locks whatever it holds
 EF_MIN = 128  # recall at 10 among 20,000 rows of 512: 1.00 where they cluster, 0.84 in pure noise
 SCAN_SHARE = 0.5  # asked for more than this share of the rows, a scan is the quicker answer
-REMOVED_SHARE_MAX = 0.3  # above it dead points cost more than a rebuild (measured: traps H12)
 SEED = 100
 
 
@@ -72,11 +71,6 @@ class HnswIndex:
     @property
     def dimensions(self) -> int:
         return self._dimensions
-
-    @property
-    def wants_rebuild(self) -> bool:
-        """Whether so many rows were removed that a new index, by `build_hnsw`, is smaller and faster."""
-        return self._dead_count > REMOVED_SHARE_MAX * max(len(self._labels), SEGMENT_POINTS_MIN)
 
     def __len__(self) -> int:
         return len(self._points)

@@ -15,7 +15,7 @@ TOKENS_MAX = 1_000_000_000  # far above any model's window; a number that storag
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """The tokens of one session's contexts, set at spawn.
 
-    Shares that are not given are fractions of `context`, so that 300 tokens work as well as 200,000.
+    Shares that are not given follow from `context`, from 64 tokens to 200,000; a small context has room for one fact.
     A share is a ceiling: what a section does not use goes to verbatim messages.
 
     Attributes:
@@ -25,7 +25,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         entities: Ceiling of the exact values shown for messages that are no longer verbatim.
         compact_at: Share of `context` at which a compaction is asked for.
         compact_to: Share of `context` that a compaction leaves.
-        keep_recent: Messages that stay verbatim as long as they fit.
+        keep_recent: Messages that stay verbatim as long as a compaction is still worth it.
 
     Raises:
         BudgetError: The shares together leave nothing for messages; with both numbers.
@@ -75,16 +75,6 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     def entities_tokens(self) -> int:
         """Ceiling of the exact values."""
         return _growing(self.context, limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE, self.entities)
-
-    @property
-    def compact_at_tokens(self) -> int:
-        """Tokens of a context at which a compaction is asked for."""
-        return int(self.context * self.compact_at)
-
-    @property
-    def compact_to_tokens(self) -> int:
-        """Tokens of a context that a compaction leaves."""
-        return int(self.context * self.compact_to)
 
     @property
     def message_tokens(self) -> int:

@@ -24,6 +24,7 @@ __all__ = [
     "parse_message",
     "tools_tokens",
     "tools_wire",
+    "wire_tokens",
     "with_content",
 ]
 
@@ -69,7 +70,7 @@ def parse_message(given: object) -> Message:
     return _message(cleaned, wire, message_id, time_ms, offset)
 
 
-def from_wire(wire: str, *, id: str, time_ms: int, offset_minutes: int) -> Message:
+def from_wire(wire: str, *, id: str = "", time_ms: int = 0, offset_minutes: int = 0) -> Message:
     """The message that `parse_message` made this wire text of."""
     fields = cast("dict[str, JsonValue]", msgspec.json.decode(wire, type=dict[str, object]))
     return _message(fields, wire, id, time_ms, offset_minutes)
@@ -97,6 +98,11 @@ def message_tokens(message: Message, count: Count) -> int:
             case _:
                 pass
     return tokens
+
+
+def wire_tokens(wire: str, count: Count) -> int:
+    """`message_tokens` of a wire message; 0 for none."""
+    return message_tokens(from_wire(wire), count) if wire else 0
 
 
 def tools_tokens(tools: str, count: Count) -> int:
@@ -156,7 +162,7 @@ def _wire_fields(message: Message) -> dict[str, object]:
     """What the wire text says, where the fields beside it say the same."""
     try:
         fields = msgspec.json.decode(message.wire, type=dict[str, object])
-        same = from_wire(message.wire, id="", time_ms=0, offset_minutes=0)
+        same = from_wire(message.wire)
     except ValueError:
         raise UsageError("a Message's wire must be its JSON text") from None
     names = ("role", "content", "name", "tool_calls", "tool_call_id")

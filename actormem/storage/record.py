@@ -32,7 +32,7 @@ from actormem.storage import reads
 from actormem.storage.checks import check_write
 from actormem.storage.failures import DamagedRowError, storage_error
 from actormem.storage.lock import folder_lock
-from actormem.storage.rows import NUMBER_MARK, SCRUB_MARK, ReserveNumbers, mark, owner_number, read_mark
+from actormem.storage.rows import NUMBER_MARK, SCRUB_MARK, ReserveNumbers, mark, read_mark
 from actormem.storage.schema import Durability, connect_reader, connect_writer, files_bytes
 from actormem.storage.writer import Then, Writer
 
@@ -201,9 +201,6 @@ class SqliteRecord:
 
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         return await self._read(lambda connection: reads.shown_in(connection, owner, item_id))
-
-    async def owner_exists(self, owner: Owner) -> bool:
-        return await self._read(lambda connection: owner_number(connection, owner) is not None)
 
     async def _read(self, question: Callable[[sqlite3.Connection], T]) -> T:
         return await to_thread.run_sync(self._answer, question, limiter=self._reading)

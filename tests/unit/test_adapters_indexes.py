@@ -8,7 +8,7 @@ import pytest
 
 from actormem.adapters import hnsw, indexes
 from actormem.adapters.flat import FlatIndex
-from actormem.adapters.hnsw import SEGMENT_POINTS_MIN, HnswIndex, build_hnsw
+from actormem.adapters.hnsw import HnswIndex, build_hnsw
 from actormem.adapters.indexes import build_index, make_index
 from actormem.adapters.rows import best, unit_rows
 from actormem.errors import UsageError
@@ -83,16 +83,6 @@ def test_equal_vectors_share_a_point() -> None:
     assert index.search(row[0], 5)[0].tolist() == [499]
     index.remove(np.array([499]))
     assert index._segments[0].live_count == 0
-
-
-def test_an_index_asks_to_be_rebuilt_once_many_rows_are_gone() -> None:
-    count = SEGMENT_POINTS_MIN
-    index = build_hnsw(np.arange(count), vectors_of(count, 4))
-    index.remove(np.arange(count // 4))
-    assert not index.wants_rebuild
-    index.remove(np.arange(count // 2))
-    assert index.wants_rebuild
-    assert len(index) == count - count // 2
 
 
 def test_the_same_rows_build_the_same_index() -> None:

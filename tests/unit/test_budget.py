@@ -75,7 +75,6 @@ def test_default_shares_grow_with_the_context_and_leave_most_of_it_to_messages(c
     assert 0 < shares < context * 0.7
     assert budget.summary_tokens == int(context * 0.12)
     assert context // 100 < budget.recall_tokens <= max(int(context * 0.15), min(100, context // 4))
-    assert budget.compact_to_tokens == int(context * 0.4) < budget.compact_at_tokens == int(context * 0.8)
     assert 2 * budget.message_tokens == context - context % 2
 
 

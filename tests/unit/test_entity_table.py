@@ -174,15 +174,6 @@ def test_a_shared_value_comes_before_a_named_key() -> None:
     assert table.find("order 9999")[0].entity.value == "48219999"
 
 
-def test_forgotten_values_leave_no_trace() -> None:
-    table = said(EntityTable(), "my phone is 13912345678", 1)
-    table = said(table, "my new phone is 13800001111, order KX-48210", 2)
-    table = table.forget(["my new phone is 13800001111"])
-    assert "13800001111" not in msgspec.json.encode(table).decode()
-    assert {row.entity.value for row in table.rows.values()} == {"13912345678", "KX-48210"}
-    assert table.forget(["", "nothing of the kind"]) is table
-
-
 def test_a_table_is_read_back_as_it_was_written() -> None:
     table = said(said(EntityTable(), "预算3万, order KX-1", 1), "预算改成五千。", 2)
     for encode, decode in (

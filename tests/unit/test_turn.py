@@ -71,6 +71,7 @@ async def test_a_streamed_reply_is_put_together_and_its_first_word_is_timed() ->
             turn.feed(chunk(finish="stop"))
             turn.feed({"choices": [], "usage": {"prompt_tokens": 12}})
         assert turn.first_token_ms == pytest.approx(500)
+        assert turn.prompt_tokens == 12
         assert [m.text for m in await session.messages()] == ["讲个故事", "从前有座山。"]
 
 

@@ -22,7 +22,7 @@ from actormem.core.context.trace import Section, Trace
 from actormem.core.session import events as ev
 from actormem.core.session.working import Entry, Working
 from actormem.core.values import JsonValue, Message
-from actormem.core.wire import from_wire, message_tokens
+from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
 
 __all__ = ["Context", "Part", "assemble", "common_tokens", "note", "rendered", "sections", "system_wire"]
@@ -138,15 +138,11 @@ def _note_wires(
     own = [line.text for line in lines if line.by_user]
     others = [line.text for line in lines if not line.by_user]
     merged = merged_wire(shown, enclosed(note_title(False, words), own, nonce)) if own else entry.wire
-    inside = message_tokens(_message(merged), counter.count) - entry.tokens if own else 0
+    inside = wire_tokens(merged, counter.count) - entry.tokens if own else 0
     apart = wire_of(enclosed(note_title(True, words), others, nonce)) if others else ""
-    apart_tokens = message_tokens(_message(apart), counter.count) if apart else 0
+    apart_tokens = wire_tokens(apart, counter.count)
     return merged, apart, apart_tokens, inside + apart_tokens
 
 
 def _shown(entry: Entry) -> Message:
-    return entry.message if entry.wire == entry.message.wire else _message(entry.wire)
-
-
-def _message(wire: str) -> Message:
-    return from_wire(wire, id="", time_ms=0, offset_minutes=0)
+    return entry.message if entry.wire == entry.message.wire else from_wire(entry.wire)

@@ -15,7 +15,7 @@ from actormem.core.context.shorten import Counter
 from actormem.core.entities import EntityRow
 from actormem.core.session import events as ev
 from actormem.core.session.working import Block, Entry, Working, groups
-from actormem.core.wire import from_wire, message_tokens
+from actormem.core.wire import wire_tokens
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
 
 __all__ = [
@@ -103,7 +103,7 @@ def written_block(
         last=last,
         merges=merges,
         method=method,
-        tokens=_tokens(wire, counter),
+        tokens=wire_tokens(wire, counter.count),
         summary_tokens=counter.count(summary),
         values_tokens=counter.count("\n".join(values)),
         text=msgspec.json.encode({"summary": summary, "wire": wire}).decode(),
@@ -130,7 +130,7 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     values = _values(state, seen, state.blocks, min(unused, room - frame), counter)
     while values:
         wire = wire_of(head_text("", "", values, nonce, words))
-        tokens = _tokens(wire, counter)
+        tokens = wire_tokens(wire, counter.count)
         if tokens <= room:
             return wire, tokens
         values = values[:-1]
@@ -177,7 +177,3 @@ def _values(
         return not any(row.entity.value in wire for wire in wires)
 
     return state.entities.lines(hidden=hidden, tokens=tokens, count=counter.count) if tokens > 0 else ()
-
-
-def _tokens(wire: str, counter: Counter) -> int:
-    return message_tokens(from_wire(wire, id="", time_ms=0, offset_minutes=0), counter.count) if wire else 0

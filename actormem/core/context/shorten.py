@@ -12,7 +12,7 @@ import msgspec
 from actormem.core.entities.exact import value_lines
 from actormem.core.session.events import Shortened
 from actormem.core.values import JsonValue, Message
-from actormem.core.wire import from_wire, message_tokens, with_content
+from actormem.core.wire import message_tokens, wire_tokens, with_content
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 
 __all__ = ["fit_message", "shortened"]
@@ -45,7 +45,7 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
         dropped = max(0, whole - counter.count(keep))
         form = Shortened(sequence, len(keep), 0, dropped, values_characters)
         wire = shortened(message, form)
-        taken = message_tokens(from_wire(wire, id="", time_ms=0, offset_minutes=0), counter.count)
+        taken = wire_tokens(wire, counter.count)
         if taken <= tokens or not (keep or values_characters):
             return msgspec.structs.replace(form, tokens=taken)
         if values_characters:

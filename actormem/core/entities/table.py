@@ -115,12 +115,6 @@ class EntityTable(msgspec.Struct, frozen=True):
         """
         return meant(self.rows.values(), query)
 
-    def forget(self, values: Sequence[str]) -> "EntityTable":
-        """The table without the rows that hold one of these texts, are equal to one, or stand inside one."""
-        wanted = [value.strip().casefold() for value in values if value.strip()]
-        kept = {name: row for name, row in self.rows.items() if not _holds(row.entity, wanted)}
-        return self if len(kept) == len(self.rows) else EntityTable(kept)
-
 
 def _supersede(rows: dict[str, EntityRow], given: Sequence[Entity], sequence: int, text: str) -> None:
     """Mark what the user's new values take the place of, in `rows`."""
@@ -149,13 +143,3 @@ def _fresh(group: Sequence[Entity], key: str, text: str) -> Sequence[Entity]:
         return ()
     fresh = [entity for entity in group if not _OLD.search(text[: max(0, text.find(entity.value))])]
     return fresh[-1:] if changed else fresh
-
-
-def _holds(entity: Entity, wanted: Sequence[str]) -> bool:
-    value, normal = entity.value.casefold(), entity.normal.casefold()
-    for text in wanted:
-        if text in (value, normal) or text in value:
-            return True
-        if len(value) >= FORGET_CHARS_MIN and value in text:
-            return True
-    return False

@@ -34,7 +34,6 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         limit: Hits wanted, at least 1.
         kinds: Only items of these kinds; None for all.
         attributes: Attributes the query names, as entity capture found them (`address`, `budget`).
-        session_id: The session of the asker, or an empty string.
         exclude: Ids of items that are not wanted.
         min_score: Hits below it are left out; None for no floor.
         at_ms: Search what was live at that time; None for now.
@@ -46,7 +45,6 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 10
     kinds: frozenset[str] | None = None
     attributes: tuple[str, ...] = ()
-    session_id: str = ""
     exclude: frozenset[str] = frozenset()
     min_score: float | None = None
     at_ms: int | None = None

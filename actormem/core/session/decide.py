@@ -17,7 +17,7 @@ from actormem.core.session import events as ev
 from actormem.core.session.working import Working, evolve
 from actormem.core.text import clean
 from actormem.core.values import Message
-from actormem.core.wire import from_wire, has_parts, message_tokens, tools_tokens
+from actormem.core.wire import from_wire, has_parts, message_tokens, tools_tokens, wire_tokens
 from actormem.errors import BudgetError
 from actormem.limits import BUDGET_TOKENS_MIN, PRIMING_TOKENS
 
@@ -59,7 +59,7 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
         BudgetError: The system prompt and tools leave no room for messages; with both numbers.
     """
     words = msgspec.json.decode(wanted.text or "{}", type=dict[str, str])
-    system = message_tokens(_system_message(words["system"]), counter.count) if words.get("system") else 0
+    system = wire_tokens(system_wire(words["system"]), counter.count) if words.get("system") else 0
     tools = tools_tokens(words.get("tools", ""), counter.count)
     _check_room(wanted.budget, system, tools)
     before = draft.state.settings
@@ -159,18 +159,8 @@ def _recounted(state: Working, counter: Counter) -> list[ev.Recounted]:
     if not state.entries and not state.blocks:
         return []
     entries = ((one.sequence, message_tokens(one.message, counter.count)) for one in state.entries)
-    blocks = (
-        message_tokens(_own_message(one.wire), counter.count) if one.wire else 0 for one in state.blocks
-    )
+    blocks = (wire_tokens(one.wire, counter.count) for one in state.blocks)
     return [ev.Recounted(tokens=tuple(entries), blocks=tuple(blocks))]
-
-
-def _own_message(wire: str) -> Message:
-    return from_wire(wire, id="", time_ms=0, offset_minutes=0)
-
-
-def _system_message(system: str) -> Message:
-    return from_wire(system_wire(system), id="", time_ms=0, offset_minutes=0)
 
 
 def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.values import Message
+from actormem.core.wire import from_wire
 
 __all__ = [
     "BlockMade",
@@ -25,6 +27,7 @@ __all__ = [
     "TurnOpened",
     "decode_event",
     "encode_event",
+    "message_of",
 ]
 
 
@@ -185,3 +188,10 @@ def decode_event(body: bytes, text: str | None) -> SessionEvent:
         msgspec.MsgspecError: The bytes are not an event.
     """
     return msgspec.structs.replace(DECODER.decode(body), text=text)
+
+
+def message_of(event: SessionEvent) -> Message | None:
+    """The message that an event brought, or None where it brought none or its words are erased."""
+    if not isinstance(event, MessageAdded) or event.text is None:
+        return None
+    return from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=event.offset_minutes)

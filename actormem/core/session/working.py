@@ -14,7 +14,6 @@ from actormem.core.entities import EntityTable
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.session import events as ev
 from actormem.core.values import Message
-from actormem.core.wire import from_wire
 from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
 __all__ = [
@@ -257,9 +256,9 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
     state = change(
         state, message_count=state.message_count + 1, history_tokens=state.history_tokens + event.tokens
     )
-    if event.text is None:
+    message = ev.message_of(event)
+    if message is None:
         return state
-    message = from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=event.offset_minutes)
     found = message_entities(message) if found is None else found
     entities = state.entities
     if found.said:
