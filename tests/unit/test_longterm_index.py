@@ -1,4 +1,4 @@
-"""A large owner's vectors stand in a graph that is built beside the loop, and built anew when something is forgotten."""
+"""A large owner's vectors stand in a graph, built beside the loop, and built anew once something is forgotten."""
 
 import pytest
 
