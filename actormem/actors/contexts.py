@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
@@ -11,6 +12,7 @@ from actormem.core.context.assembly import Context, Part, assemble, common_token
 from actormem.core.context.notes import Line, changed_line, hit_line, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
+from actormem.core.entities.index import ValueIndex
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.recall.gate import Gate, gate
 from actormem.core.recall.partition import FLOOR
@@ -36,6 +38,7 @@ class ContextMaker:
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
+        self._values = ValueIndex()
 
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
@@ -52,7 +55,7 @@ class ContextMaker:
             asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
             with steps.step("recall"):
                 recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
-        lines = _lines(draft.state, asked.query, recalled) if new else []
+        lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
         reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
@@ -62,7 +65,7 @@ class ContextMaker:
         if entry is not None and (query or draft.state.noted != entry.sequence):
             with steps.step("note"):
                 if draft.state.epoch_count != epoch:  # what is out of sight has changed
-                    lines = _lines(draft.state, asked.query, recalled) if new else []
+                    lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
                 draft.emit(note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
             parts = assemble(draft.state)
@@ -149,7 +152,7 @@ def _gate(state: Working, entry: Entry) -> Gate:
     return gate(entry.message.text, before=earlier[-1].message.text if earlier else "")
 
 
-def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
+def _lines(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> list[Line]:
     """What the note of the newest user message should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
@@ -163,17 +166,20 @@ def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
     names = attribute_names(asked)
     hits = [hit.item for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
-    lines += _value_lines(state, asked)
+    lines += _value_lines(state, asked, values)
     return lines + [hit_line(item) for item in hits if item.attribute not in names]
 
 
-def _value_lines(state: Working, query: str) -> list[Line]:
+def _value_lines(state: Working, query: str, values: ValueIndex) -> list[Line]:
     """Exact values the message names that the context shows nowhere."""
     visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
-    rows = [row for row in state.entities.find(query) if row.last_sequence not in visible]
-    shown = [state.head, *(block.wire for block in state.blocks)]
-    rows = [row for row in rows if not any(row.entity.value in wire for wire in shown)]
-    return [_value_line(row) for row in rows[:VALUE_ROWS]]
+    wires = [state.head, *(block.wire for block in state.blocks)]
+    unseen = (
+        row
+        for row in values.find(state.entities, query)
+        if row.last_sequence not in visible and not any(row.entity.value in wire for wire in wires)
+    )
+    return [_value_line(row) for row in islice(unseen, VALUE_ROWS)]
 
 
 def _value_line(row: EntityRow) -> Line:
