@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import anyio
 import msgspec
 import pytest
 
 import actormem
-from benchmarks import recall, reply_path, report
+from benchmarks import flat_cost, recall, reply_path, report, tokens
 from benchmarks.conversation import conversation
 from benchmarks.dataset import DataError, Question, read_set, set_names
 
@@ -185,3 +186,41 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(
     with pytest.raises(SystemExit, match="2"):
         reply_path.main(["--json", str(tmp_path / "nowhere" / "figures.json")])
     assert "folder that exists" in capsys.readouterr().err
+
+
+def test_a_question_is_asked_in_the_words_of_what_was_ordered_and_not_of_its_number() -> None:
+    asked = [one for one in tokens.talk(60, 5) if one.asked]
+    assert len(asked) >= 8
+    for one in asked:
+        assert one.asked is not None
+        assert one.user.endswith(one.asked.question)
+        assert one.asked.number not in one.user
+
+
+@pytest.mark.anyio
+async def test_tokens_stay_within_the_budget_and_questions_find_their_answer() -> None:
+    size = tokens.Size(turn_count=30, seeds=(5,), budgets=(2_000,))
+    found = await tokens.measure(size, "hashing")
+    figures = found["2000"]
+    assert figures["over"].median == 0
+    assert figures["answered"].median == 1
+    assert 0 < figures["sent"].median < 1
+    assert 0 < figures["prefix"].median < 1
+
+
+def test_a_setting_that_another_beats_in_both_is_not_on_the_frontier() -> None:
+    def one(sent: float, prefix: float) -> dict[str, report.Spread]:
+        return {"sent": report.spread([sent]), "prefix": report.spread([prefix])}
+
+    found = {"a": one(0.2, 0.9), "b": one(0.1, 0.8), "c": one(0.3, 0.85)}
+    assert tokens.unbeaten(found) == ["b", "a"]
+
+
+def test_the_flat_cost_of_a_tiny_size_has_every_figure_of_both_sessions() -> None:
+    size = flat_cost.Size(old_messages=40, young_messages=10, young_sessions=1, turn_count=2)
+    found = anyio.run(flat_cost.measure, size)
+    assert set(found) == {"old", "young"}
+    for figures in found.values():
+        assert set(figures) == set(flat_cost.COLUMNS)
+        assert all(value >= 0 for value in figures.values())
+    assert "ratio" in flat_cost.shown(found, size)

@@ -1,0 +1,210 @@
+"""How many tokens does a long conversation send, how many of them again unchanged, and does it still know its facts?
+
+Measured, over a made-up conversation of 200 turns, Chinese and English in turn, about 90 tokens a message:
+  sent       tokens sent, as a share of what full history would have sent; as the library's trace counts them
+  prefix     tokens of whole messages with which a request and the one before begin, as a share of all sent;
+             compared here, not taken from the trace
+  answered   planted order numbers that stand in the context of the very turn in which the user asks for them, ten to a
+             hundred turns after they were said; the question names what was ordered and no character of the number
+  epochs     how often a context was not an extension of the one before
+  over       contexts above the budget; must be 0
+
+With `--frontier`, the same, with one seed, over `compact_at`, `compact_to` and the notes' share, at one budget: which
+settings no other beats in both tokens sent and prefix. The defaults of `Budget` were chosen from it.
+
+Not measured: a model's reading of the context, summaries by an LLM (they are extractive here), time.
+
+To read it: `sent` and `prefix` of one row belong together: a context that is cut more often is smaller and changes
+more. Embeddings are hashed, unless `--embedder local` is given: then recall knows other words for the same, too.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+from random import Random
+
+import anyio
+import msgspec
+
+import actormem
+from benchmarks import report
+from benchmarks.conversation import Order, conversation
+
+__all__ = ["FULL", "QUICK", "Size", "frontier", "main", "measure", "shown"]
+
+NAME = "tokens"
+SEEDS = (20_240_229, 5, 77)
+ASK_EVERY = 4  # turns
+ASK_AFTER = 10  # turns after it was said
+FRONTIER_BUDGET = 6_000
+COMPACT_AT = (0.6, 0.7, 0.8, 0.9)
+COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
+RECALL_TOKENS = (120, 250, 400)
+COLUMNS = ("sent", "prefix", "answered", "epochs", "over")
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is measured."""
+
+    turn_count: int = 200
+    seeds: tuple[int, ...] = SEEDS
+    budgets: tuple[int, ...] = (2_000, 6_000, 16_000)
+
+
+FULL = Size()
+QUICK = Size(turn_count=30, seeds=SEEDS[:1], budgets=(2_000,))
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    """A turn: what is said, and the order it asks for, if it does."""
+
+    user: str
+    reply: str
+    asked: Order | None = None
+
+
+class Sent(msgspec.Struct):
+    """What was sent so far."""
+
+    tokens: int = 0
+    full_tokens: int = 0
+    same_tokens: int = 0
+    asked_count: int = 0
+    answered_count: int = 0
+    epoch_count: int = 0
+    over_count: int = 0
+
+    def shares(self) -> dict[str, float]:
+        """The figures of the table."""
+        return {
+            "sent": self.tokens / self.full_tokens,
+            "prefix": self.same_tokens / self.tokens,
+            "answered": self.answered_count / max(1, self.asked_count),
+            "epochs": self.epoch_count,
+            "over": self.over_count,
+        }
+
+
+def talk(turn_count: int, seed: int) -> Iterator[Spoken]:
+    """The conversation, with a question for an earlier order in every fourth turn."""
+    chance = Random(seed)
+    said: list[tuple[int, Order]] = []
+    for number, turn in enumerate(conversation(turn_count, seed)):
+        old = [order for place, order in said if number - place >= ASK_AFTER]
+        asked = chance.choice(old) if old and number % ASK_EVERY == 0 else None
+        if turn.order is not None:
+            said.append((number, turn.order))
+        yield Spoken(f"{turn.user}\n{asked.question}" if asked else turn.user, turn.reply, asked)
+
+
+async def play(budget: actormem.Budget, embedder: str, turn_count: int, seed: int) -> Sent:
+    """What one conversation sends under a budget; background work is done before each turn."""
+    sent = Sent()
+    before: list[bytes] = []
+    async with actormem.open(None, embedder=embedder) as runtime:
+        system = "You are a patient assistant. 用用户的语言回答。"
+        session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=system, budget=budget)
+        for spoken in talk(turn_count, seed):
+            await runtime.settle()
+            async with session.turn(spoken.user) as turn:
+                wires = [msgspec.json.encode(message) for message in turn.messages]
+                _count(sent, before, wires, turn.trace)
+                if spoken.asked is not None:
+                    sent.asked_count += 1
+                    sent.answered_count += any(spoken.asked.number.encode() in wire for wire in wires)
+                before = wires
+                turn.reply(spoken.reply)
+    return sent
+
+
+def _count(sent: Sent, before: Sequence[bytes], wires: Sequence[bytes], trace: actormem.Trace) -> None:
+    same = 0
+    for old, new in zip(before, wires, strict=False):
+        if old != new:
+            break
+        same += len(new)
+    sent.tokens += trace.tokens
+    sent.full_tokens += trace.full_tokens
+    sent.same_tokens += round(trace.tokens * same / sum(map(len, wires)))
+    sent.epoch_count += bool(trace.epoch_end)
+    sent.over_count += trace.tokens > trace.budget_tokens
+
+
+async def figures(budget: actormem.Budget, embedder: str, size: Size) -> dict[str, report.Spread]:
+    """The figures under one budget, over all seeds."""
+    runs = [(await play(budget, embedder, size.turn_count, seed)).shares() for seed in size.seeds]
+    return {name: report.spread([run[name] for run in runs]) for name in COLUMNS}
+
+
+async def measure(size: Size, embedder: str) -> dict[str, dict[str, report.Spread]]:
+    """The figures of each budget with default shares."""
+    found: dict[str, dict[str, report.Spread]] = {}
+    for context in size.budgets:
+        print(f"budget {context:,}", file=sys.stderr)
+        found[f"{context}"] = await figures(actormem.Budget(context=context), embedder, size)
+    return found
+
+
+async def frontier(size: Size, embedder: str) -> dict[str, dict[str, report.Spread]]:
+    """The figures of every setting of the grid, by `compact_at/compact_to/recall`."""
+    found: dict[str, dict[str, report.Spread]] = {}
+    for at, to, recall in product(COMPACT_AT, COMPACT_TO, RECALL_TOKENS):
+        if to >= at - 0.1:
+            continue
+        name = f"{at:g}/{to:g}/{recall}"
+        print(name, file=sys.stderr)
+        budget = actormem.Budget(context=FRONTIER_BUDGET, compact_at=at, compact_to=to, recall=recall)
+        one_seed = msgspec.structs.replace(size, seeds=size.seeds[:1])
+        found[name] = await figures(budget, embedder, one_seed)
+    return found
+
+
+def unbeaten(found: dict[str, dict[str, report.Spread]]) -> list[str]:
+    """Settings that no other beats in both tokens sent and prefix, fewest tokens first."""
+    order = sorted(found, key=lambda name: (found[name]["sent"].median, -found[name]["prefix"].median))
+    kept: list[str] = []
+    for name in order:
+        if not kept or found[name]["prefix"].median > found[kept[-1]]["prefix"].median:
+            kept.append(name)
+    return kept
+
+
+def shown(title: str, found: dict[str, dict[str, report.Spread]], names: Sequence[str]) -> str:
+    """The table of these settings."""
+    rows = [[name, *(_cell(column, found[name][column]) for column in COLUMNS)] for name in names]
+    return report.table([title, *COLUMNS], rows)
+
+
+def _cell(column: str, one: report.Spread) -> str:
+    if column in ("epochs", "over"):
+        return f"{one.median:.0f}"
+    return f"{one.median:.3f}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write the file; 0."""
+    parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
+    parser.add_argument(
+        "--frontier", action="store_true", help="over compact_at, compact_to and the notes' share"
+    )
+    parser.add_argument("--embedder", choices=("hashing", "local"), default="hashing")
+    options = parser.parse_args(given)
+    size = QUICK if options.quick else FULL
+    where = report.machine()
+    print(report.heading(f"benchmarks.{NAME}", where))
+    if options.frontier:
+        found = anyio.run(frontier, size, options.embedder)
+        print(shown("at/to/recall", found, sorted(found)))
+        print(f"\nunbeaten at {FRONTIER_BUDGET:,}:")
+        print(shown("at/to/recall", found, unbeaten(found)))
+    else:
+        found = anyio.run(measure, size, options.embedder)
+        print(shown("budget", found, list(found)))
+    if options.json:
+        results = {key: value for name, one in found.items() for key, value in report.flat(name, one).items()}
+        report.write_json(options.json, NAME, where, results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
