@@ -188,6 +188,8 @@ def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
 
 def _left_out_messages(state: Working) -> list[LeftOut]:
     found: list[LeftOut] = []
+    for block in state.dropped:
+        found.append(LeftOut(f"#{block.first}–#{block.last}", "no room for their summary"))
     for block in state.blocks:
         found.append(LeftOut(f"#{block.first}–#{block.last}", f"summarised ({block.method})"))
     if state.out:

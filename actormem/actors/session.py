@@ -98,7 +98,9 @@ class SessionActor:
             case say.Configure():
                 self._configure(message, reply)
             case say.SummaryReady():
-                self._compactor.arrived(message)
+                draft = self._journal.draft()
+                self._compactor.arrived(draft, message)
+                self._journal.commit(draft)
                 self._after()
             case say.ReadMessages():
                 await self._read(reply)
