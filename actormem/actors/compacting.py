@@ -85,6 +85,8 @@ class Compactor:
             return
         if not (wants_swap(draft.state) if between_turns else over_budget(draft.state, reserve)):
             return
+        if not any(entry.sequence == ready.last for entry in draft.state.entries):
+            return  # their words are erased meanwhile
         swap_block(draft, ready, ready.summary, ready.method, tokenizer, self._services.clock.now_ms())
 
     def discard(self) -> None:

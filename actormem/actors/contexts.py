@@ -7,7 +7,16 @@ from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
-from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
+from actormem.core.context.assembly import (
+    Context,
+    Part,
+    assemble,
+    assemble_noted,
+    common_tokens,
+    note,
+    rendered,
+    sections,
+)
 from actormem.core.context.notes import Line, changed_line, hit_line, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
@@ -23,6 +32,7 @@ from actormem.ports import Tokenizer
 __all__ = ["ContextMaker"]
 
 VALUE_ROWS = 4  # exact values a note brings back for a message that names them
+NO_EPOCH = -1  # of contexts that were sent before the session was erased
 NO_GATE = Gate(False, "no new user message", "")
 
 
@@ -36,6 +46,15 @@ class ContextMaker:
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
+
+    def loaded(self, state: Working) -> None:
+        """Go on after a wake: what was sent is known as far as the last note, and stands in this epoch if any does."""
+        self._epoch_before = state.epoch_count if state.noted else max(0, state.epoch_count - 1)
+        self._before, self._tools_before = assemble_noted(state), state.settings.tools
+
+    def erased(self) -> None:
+        """Begin again: nothing of what was sent stands any more."""
+        self._before, self._epoch_before, self._tools_before = (), NO_EPOCH, ""
 
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.

@@ -158,7 +158,7 @@ class LongTermActor:
         else:
             hits = await self._vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
-        return say.Recalled(hits, len(self._partition), changed)
+        return say.Recalled(hits, self._partition.considered_count(query), changed)
 
     def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
         """What the asker has shown and that is no longer so."""

@@ -25,7 +25,17 @@ from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
 
-__all__ = ["Context", "Part", "assemble", "common_tokens", "note", "rendered", "sections", "system_wire"]
+__all__ = [
+    "Context",
+    "Part",
+    "assemble",
+    "assemble_noted",
+    "common_tokens",
+    "note",
+    "rendered",
+    "sections",
+    "system_wire",
+]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -70,6 +80,14 @@ def assemble(state: Working) -> tuple[Part, ...]:
         inside = note.tokens - note.apart_tokens
         parts.append(Part(note.merged, entry.tokens + inside, section, inside))
     return tuple(parts)
+
+
+def assemble_noted(state: Working) -> tuple[Part, ...]:
+    """The parts that an earlier context of this epoch is known to have held: those up to the last note."""
+    if not state.noted:
+        return ()
+    entries = tuple(entry for entry in state.entries if entry.sequence <= state.noted)
+    return assemble(msgspec.structs.replace(state, entries=entries))
 
 
 def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:

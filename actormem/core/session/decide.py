@@ -144,9 +144,7 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
 def keep_summary(draft: Draft, plan: Plan, summary: str, method: str) -> None:
     """Keep a summary that was planned for, until it is time for it; a plan whose messages are gone is past."""
     if any(entry.sequence == plan.last for entry in draft.state.entries):
-        draft.emit(
-            ev.SummaryKept(last=plan.last, merges=plan.merges, method=method, text=clean(summary))
-        )
+        draft.emit(ev.SummaryKept(last=plan.last, merges=plan.merges, method=method, text=clean(summary)))
 
 
 def swap_block(

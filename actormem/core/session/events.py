@@ -144,7 +144,7 @@ class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
 
 
 class BlocksDropped(msgspec.Struct, frozen=True, kw_only=True, tag="blocks_dropped"):
-    """The blocks do not fit beside what must stay: they leave the view, until they fit again or one takes their place."""
+    """The blocks do not fit beside what must stay: they leave the view until they fit, or one takes their place."""
 
     text: str | None = None
 
