@@ -16,14 +16,15 @@ from actormem.core.context.assembly import (
     note,
     rendered,
     sections,
+    without_note,
 )
-from actormem.core.context.notes import Line, changed_line, hit_line, words_of
+from actormem.core.context.notes import Line, changed_line, hit_line, untold, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.recall.gate import Gate, gate
 from actormem.core.recall.partition import FLOOR
-from actormem.core.session.decide import Draft, fit
+from actormem.core.session.decide import Draft, fit, renew
 from actormem.core.session.working import Entry, Working
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
@@ -33,6 +34,7 @@ __all__ = ["ContextMaker"]
 
 VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 NO_EPOCH = -1  # of contexts that were sent before the session was erased
+NO_ROOM = "a correction that has no room in a note"  # without the old notes it need not be said
 NO_GATE = Gate(False, "no new user message", "")
 
 
@@ -64,25 +66,34 @@ class ContextMaker:
         """
         steps = Stopwatch(self._services.clock)
         entry = draft.state.newest_user
+        if query and entry is not None:
+            draft = Draft(without_note(draft.state, entry.sequence))
         asked, recalled, degraded = NO_GATE, NOTHING, ()
         new = entry is not None and (bool(query) or draft.state.noted != entry.sequence)
         if new:
             assert entry is not None
             asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
             with steps.step("recall"):
-                recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
+                recalled, degraded = await self._recall(draft.state, asked)
         lines = _lines(draft.state, asked.query, recalled) if new else []
         reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
-        epoch = draft.state.epoch_count
+        epoch = draft.state.epoch_count or 1
         with steps.step("fit"):
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
             fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
         if entry is not None and (query or draft.state.noted != entry.sequence):
+            written = note(draft.state, lines, tokenizer) if draft.state.epoch_count == epoch else None
+            if written is not None and untold(lines, written.items):
+                renew(draft, NO_ROOM, tokenizer, self._services.clock.now_ms(), reserve=reserve)
+                written = None
+            if written is None:  # what is out of sight has changed
+                if new:
+                    with steps.step("recall"):
+                        recalled, degraded = await self._recall(draft.state, asked)
+                lines = _lines(draft.state, asked.query, recalled) if new else []
             with steps.step("note"):
-                if draft.state.epoch_count != epoch:  # what is out of sight has changed
-                    lines = _lines(draft.state, asked.query, recalled) if new else []
-                draft.emit(note(draft.state, lines, tokenizer))
+                draft.emit(written or note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
             parts = assemble(draft.state)
             messages = rendered(parts)
@@ -92,7 +103,7 @@ class ContextMaker:
             self._tools_before = draft.state.settings.tools
         return Context(messages=messages, trace=trace)
 
-    async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
+    async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
         if not asked.open and not state.shown:
             return NOTHING, ()
         options = self._services.options
@@ -104,7 +115,6 @@ class ContextMaker:
             visible=frozenset(one.message.id for one in state.view),
             shown=state.shown,
             min_score=FLOOR,
-            include_shown=again,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
 

@@ -138,8 +138,7 @@ class LongTermActor:
         if not asked.query:
             return say.Recalled((), 0, changed)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
-        if not asked.include_shown:
-            exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
+        exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
         query = Query(
             text=asked.query,
             now_ms=self._services.clock.now_ms(),

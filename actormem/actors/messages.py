@@ -236,7 +236,6 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     shown: Mapping[str, int] = {}
     min_score: float | None = None
     at_ms: int | None = None
-    include_shown: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -35,6 +35,7 @@ __all__ = [
     "rendered",
     "sections",
     "system_wire",
+    "without_note",
 ]
 
 
@@ -88,6 +89,14 @@ def assemble_noted(state: Working) -> tuple[Part, ...]:
         return ()
     entries = tuple(entry for entry in state.entries if entry.sequence <= state.noted)
     return assemble(msgspec.structs.replace(state, entries=entries))
+
+
+def without_note(state: Working, sequence: int) -> Working:
+    """The state as if the message of that sequence had no note: what it shows is shown no more."""
+    notes = {place: note for place, note in state.notes.items() if place != sequence}
+    shown = {id: version for note in notes.values() for id, version in note.items}
+    noted = 0 if state.noted == sequence else state.noted
+    return msgspec.structs.replace(state, notes=notes, shown=shown, noted=noted)
 
 
 def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:

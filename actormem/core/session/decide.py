@@ -30,6 +30,7 @@ __all__ = [
     "fit",
     "keep_summary",
     "open_turn",
+    "renew",
     "swap_block",
 ]
 
@@ -139,6 +140,11 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
         keep = bool(draft.state.turn_id)
         draft.emit(*restart(draft.state, "the budget", counter, now_ms, reserve=reserve, keep_note=keep))
     assert not over_budget(draft.state), "a context is over its budget"
+
+
+def renew(draft: Draft, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:
+    """Begin a new epoch, without the notes of the one before."""
+    draft.emit(*restart(draft.state, reason, counter, now_ms, reserve=reserve))
 
 
 def keep_summary(draft: Draft, plan: Plan, summary: str, method: str) -> None:
