@@ -111,7 +111,7 @@ class World:
         self._settings: dict[str, dict[str, Any]] = {"s": {}, "o": {}}
         self._before: dict[str, tuple[int, list[str]]] = {"s": (0, []), "o": (0, [])}
         self._gone: set[str] = set()
-        self._fresh = False
+        self._edited: set[tuple[str, str]] = set()
 
     @asynccontextmanager
     async def living(self) -> AsyncGenerator["World", None]:
@@ -208,6 +208,7 @@ class World:
         items = [one for one in await self._runtime.items("ada") if one.kind != "episode"]
         if items:
             item = items[int(chance * len(items))]
+            self._edited.add((item.id, item.text))
             await self._runtime.edit(item.id, f"The user's thing is edited{100 + number}.", user="ada")
 
     async def _spawn(self, name: str, number: int, chance: float) -> None:
@@ -265,6 +266,7 @@ class World:
         text = "\n".join(str(message.get("content")) for message in messages)
         for value in self._gone:
             assert value not in text, "what was forgotten is shown"
+        assert not self._edited & set(_note_lines(messages)), "a note shows what was edited"
         ids = [(id, _ended(line)) for id, line in _note_lines(messages)]
         assert len(ids) == len(set(ids)), f"an item stands twice in the notes: {ids}"
 
