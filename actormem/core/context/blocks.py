@@ -66,8 +66,8 @@ def plan_compaction(state: Working) -> Plan | None:
     """
     budget = state.settings.budget
     made = (*state.dropped, *state.blocks)
-    too_large = sum(block.summary_tokens for block in made) > budget.summary_tokens
-    merges = too_large or bool(state.dropped) or len(state.blocks) >= BLOCKS_MAX
+    too_large = sum(block.summary_tokens for block in made) > budget.summary_tokens or len(state.dropped) > 1
+    merges = too_large or bool(state.dropped) or _full(state)
     kept = () if merges else state.blocks
     tokens = (budget.summary_tokens - sum(block.summary_tokens for block in kept)) // 2
     if state.tokens < mark_tokens(state, budget.compact_at) and not state.out and not too_large:
@@ -173,6 +173,13 @@ def _span(state: Working, goal: int) -> int:
         if not pinned and (unit[0].sequence in state.out or not fits):
             return unit[-1].sequence
     return 0
+
+
+def _full(state: Working) -> bool:
+    """Whether another block like those there are would be one too many; in a small context their frames add up."""
+    count = len(state.blocks)
+    share = state.settings.budget.summary_tokens + state.settings.budget.entities_tokens
+    return count >= BLOCKS_MAX or (count > 0 and state.block_tokens * (count + 1) > share * count)
 
 
 def _oldest(state: Working) -> int:
