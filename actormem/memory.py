@@ -112,7 +112,7 @@ class OwnerMemory(FrontDoor):
             value: The value; the text itself where it is empty.
             importance: 0 to 1.
             time: Since when it is true; default now.
-            expires: When its time runs out; default never.
+            expires: When its time runs out, in the future; default never.
         """
         words = item_text(text)
         kinds_or_none([kind])
@@ -129,11 +129,14 @@ class OwnerMemory(FrontDoor):
             explicit=True,
         )
         now_ms = self._services.clock.now_ms()
+        expires_ms = 0 if expires is None else milliseconds("expires", expires)
+        if expires is not None and expires_ms <= now_ms:
+            raise UsageError("expires must lie in the future", hint="what has ended is not remembered")
         asked = say.RememberItem(
             fact=fact,
             event_ms=now_ms if time is None else milliseconds("time", time),
             offset_minutes=offset_minutes(time),
-            expires_ms=0 if expires is None else milliseconds("expires", expires),
+            expires_ms=expires_ms,
         )
         return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
 
@@ -242,11 +245,13 @@ class OwnerMemory(FrontDoor):
         """Erase a session: its messages, summaries and notes, and every memory that came from it."""
         owner = owner_of(user, tenant)
         key = SessionKey(owner, checked_id(session_id, "session id"))
-        await self.ask(self._system.ref("session", key), say.Erase())
+        existed = await self.ask(self._system.ref("session", key), say.Erase())
         gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems(session_id)))
         texts, sessions = await self._redacted(owner, gone.shown_in - {key}, _redact(gone.items, words=False))
         await self._scrub(owner)
-        return Receipt(item_count=len(gone.items), text_count=texts, session_count=1 + sessions)
+        return Receipt(
+            item_count=len(gone.items), text_count=texts, session_count=int(existed is True) + sessions
+        )
 
     async def forget_user(self, user: str, *, tenant: str = "") -> Receipt:
         """Erase everything of a user: sessions, memories, vectors, caches."""

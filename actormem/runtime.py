@@ -92,8 +92,9 @@ class Runtime(OwnerMemory):
         if asked.model is not None:
             await self._tokenizers.load(asked.model)
         ref = self._system.ref("session", key)
-        await self.ask(ref, asked)
-        return Session(key, ref, self._services.clock, self._turn_wait_s, self.check_loop)
+        settings = await self.ask(ref, asked)
+        assert isinstance(settings, say.Configure)
+        return Session(key, ref, settings, self._services.clock, self._turn_wait_s, self.check_loop)
 
     async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:
         """The user's sessions, newest change first."""

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import msgspec
 
-from actormem.actors.messages import AddMessages, BuildContext, ReadMessages
+from actormem.actors.messages import AddMessages, BuildContext, Configure, ReadMessages
 from actormem.core.context.assembly import Context
 from actormem.core.ids import checked_id
 from actormem.core.values import Message, SessionKey
@@ -23,14 +23,22 @@ __all__ = ["Session"]
 class Session:
     """A handle of one session; made by `Runtime.spawn`. Cheap, and good for as long as the runtime is open.
 
-    Two handles of the same key are the same session: its actor serves them in order.
+    Two handles of the same key are the same session: its actor serves them in order. A session that was
+    forgotten begins anew at the next use, with the settings it had when this handle was made.
     """
 
     def __init__(
-        self, key: SessionKey, ref: Ref, clock: Clock, turn_wait_s: float, check_loop: Callable[[], None]
+        self,
+        key: SessionKey,
+        ref: Ref,
+        settings: Configure,
+        clock: Clock,
+        turn_wait_s: float,
+        check_loop: Callable[[], None],
     ) -> None:
         self.key = key
         self._ref = ref
+        self._settings = settings
         self._clock = clock
         self._turn_wait_s = turn_wait_s
         self._check_loop = check_loop
@@ -57,7 +65,7 @@ class Session:
             raise UsageError(f"a turn begins with a user message, not one of role {message.role}")
         turn_id = checked_id(id, "turn id") if id is not None else message.id or uuid4().hex
         message = msgspec.structs.replace(message, id=turn_id)
-        return Turn(self._ref, self._clock, message, self._turn_wait_s, self._check_loop)
+        return Turn(self._ref, self._settings, self._clock, message, self._turn_wait_s, self._check_loop)
 
     async def add(self, message: Given) -> Message:
         """Add one message of any role. Returns it, with its id, when it is durable.
@@ -76,7 +84,7 @@ class Session:
         parsed = tuple(parse_message(one) for one in messages)
         if not parsed:
             return ()
-        added = await self._ask(AddMessages(parsed))
+        added = await self._ask(AddMessages(parsed, settings=self._settings))
         return cast("tuple[Message, ...]", added)
 
     async def context(self, query: str | None = None) -> Context:
@@ -85,7 +93,9 @@ class Session:
         Args:
             query: Recall for these words, for this context's note alone; None: for the newest user message.
         """
-        context = await self._ask(BuildContext("" if query is None else query_text(query)))
+        context = await self._ask(
+            BuildContext("" if query is None else query_text(query), settings=self._settings)
+        )
         assert isinstance(context, Context)
         return context
 

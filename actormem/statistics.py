@@ -33,6 +33,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         summaries_refused: Requests that did not get through; they were asked again.
         values_repaired: Sentences left out of an LLM's summaries because of a value their source does not have.
         news_refused: News for long-term memory that did not get through; it was read from the record later.
+        orphan_tool_calls: Calls that were closed with a marked "no result", because none had come.
+        orphan_results: Results that came for no open call: kept and listed, never shown.
         llm_failures, embed_failures: Background calls that failed.
         embedded_texts: Texts embedded, caches apart.
     """
@@ -46,6 +48,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     summaries_refused: int
     values_repaired: int
     news_refused: int
+    orphan_tool_calls: int
+    orphan_results: int
     llm_failures: int
     embed_failures: int
     embedded_texts: int
@@ -64,6 +68,8 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         summaries_refused=counters.summaries_refused,
         values_repaired=counters.values_repaired,
         news_refused=counters.news_refused,
+        orphan_tool_calls=counters.orphan_tool_calls,
+        orphan_results=counters.orphan_results,
         llm_failures=counters.llm_failures,
         embed_failures=counters.embed_failures,
         embedded_texts=counters.embedded_texts,

@@ -9,7 +9,15 @@ from uuid import uuid4
 import anyio
 import msgspec
 
-from actormem.actors.messages import AddMessages, BuildContext, CloseTurn, Opened, OpenTurn, WithdrawTurn
+from actormem.actors.messages import (
+    AddMessages,
+    BuildContext,
+    CloseTurn,
+    Configure,
+    Opened,
+    OpenTurn,
+    WithdrawTurn,
+)
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
 from actormem.core.session.streaming import ReplyDraft
@@ -38,13 +46,20 @@ class Turn:
     """
 
     def __init__(
-        self, ref: Ref, clock: Clock, message: Message, turn_wait_s: float, check_loop: Callable[[], None]
+        self,
+        ref: Ref,
+        settings: Configure,
+        clock: Clock,
+        message: Message,
+        turn_wait_s: float,
+        check_loop: Callable[[], None],
     ) -> None:
         self.messages: list[dict[str, JsonValue]] = []
         self.id = message.id
         self.first_token_ms: float | None = None
         self.prompt_tokens = 0
         self._ref = ref
+        self._settings = settings
         self._clock = clock
         self._message = message
         self._turn_wait_s = turn_wait_s
@@ -77,7 +92,8 @@ class Turn:
             raise UsageError("a turn is entered once", hint="make a new one with the same id to resume it")
         self._entered = True
         try:
-            opened = await self._ref.ask(OpenTurn(self._message, self._request), timeout_s=self._turn_wait_s)
+            ask = OpenTurn(self._message, self._request, self._settings)
+            opened = await self._ref.ask(ask, timeout_s=self._turn_wait_s)
         except AskTimeoutError:
             self._withdraw()
             raise OverloadedError(
@@ -171,7 +187,7 @@ class Turn:
         self._flush(whole=True)
         if self._pending:
             await self._record()
-        context = await self._ref.ask(BuildContext(), timeout_s=ASK_TIMEOUT_S)
+        context = await self._ref.ask(BuildContext(turn_id=self.id), timeout_s=ASK_TIMEOUT_S)
         assert isinstance(context, Context)
         self._take(context)
         return self.messages

@@ -13,6 +13,7 @@ __all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_em
 
 
 Port = TypeVar("Port")
+LLM_WINDOW_MIN = 1_024  # tokens: instructions, an earlier summary, and a few messages to summarise
 
 
 class Tokenizers:
@@ -54,18 +55,27 @@ def make_llm(given: str | LLM | None) -> LLM | None:
     """The LLM of background work: None, an object of yours, or `openai:MODEL`.
 
     Raises:
-        UsageError: The name is not one of these, or there is no key for it.
+        UsageError: The name is not one of these, there is no key for it, or its window is too small to work with.
     """
     if given is None:
         return None
     if not isinstance(given, str):
-        return _checked("llm", given, "complete")
+        return _wide_enough(_checked("llm", given, "complete"))
     provider, _, model = given.partition(":")
     if provider != "openai" or not model:
         raise UsageError(
             f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None"
         )
     return cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model))
+
+
+def _wide_enough(llm: LLM) -> LLM:
+    if llm.window_tokens < LLM_WINDOW_MIN:
+        raise UsageError(
+            f"the LLM's window ({llm.window_tokens} tokens) cannot hold a request for a summary",
+            hint=f"it needs at least {LLM_WINDOW_MIN}",
+        )
+    return llm
 
 
 def make_embedder(given: str | Embedder | None) -> Embedder:

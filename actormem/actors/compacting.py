@@ -1,15 +1,16 @@
 """One session's compaction: asked for beside the reply path, swapped in between turns.
 
-At most one is in flight. It is asked for at `compact_at`, well before it is needed, and waits until the context
-nears its budget: an epoch lasts as long as it can, and a context that would be over its budget finds a block
-ready, and is not cut. Its result is used for exactly the messages it was made from, or not at all.
+At most one is in flight. It is asked for at `compact_at`, well before it is needed, and waits (recorded, so that
+a restart changes nothing) until the context nears its budget: an epoch lasts as long as it can, and a context
+that would be over its budget finds a block ready, and is not cut. Its result is used for exactly the messages it
+was made from, or not at all.
 """
 
 from actormem.actors.messages import Summarize, SummaryReady
 from actormem.actors.services import Services
 from actormem.core.context.blocks import Plan, plan_compaction, wants_swap
 from actormem.core.context.fitting import over_budget
-from actormem.core.session.decide import Draft, swap_block
+from actormem.core.session.decide import Draft, keep_summary, swap_block
 from actormem.core.session.working import Working
 from actormem.core.values import SessionKey
 from actormem.errors import OverloadedError, StoppedError
@@ -20,7 +21,7 @@ __all__ = ["Compactor"]
 
 
 class Compactor:
-    """Asks the summarizer, holds its answer until it may be swapped in."""
+    """Asks the summarizer, and swaps its answer in when it is time."""
 
     def __init__(self, key: SessionKey, services: Services) -> None:
         self._key = key
@@ -28,18 +29,19 @@ class Compactor:
         self._request = 0
         self._plan: Plan | None = None
         self._asked_s: float | None = None
-        self._ready: SummaryReady | None = None
 
     @property
     def in_flight(self) -> bool:
         """Whether a summary is being made."""
-        return self._asked_s is not None and self._ready is None
+        return self._asked_s is not None
 
     def want(self, state: Working) -> None:
-        """Ask for a summary if one is due and none is in flight, or the one in flight was lost."""
+        """Ask for a summary if one is due and none is ready or in flight, or the one in flight was lost."""
         clock = self._services.clock
+        if state.ready is not None:
+            return
         if self._asked_s is not None:
-            if self._ready is not None or clock.monotonic_s() - self._asked_s < SUMMARY_LOST_S:
+            if clock.monotonic_s() - self._asked_s < SUMMARY_LOST_S:
                 return
             self.discard()
         plan = plan_compaction(state)
@@ -62,10 +64,13 @@ class Compactor:
             return
         self._asked_s = clock.monotonic_s()
 
-    def arrived(self, answer: SummaryReady) -> None:
-        """Take the answer in, if it is to the request in flight."""
-        if self._asked_s is not None and answer.request == self._request:
-            self._ready = answer
+    def arrived(self, draft: Draft, answer: SummaryReady) -> None:
+        """Keep the answer, if it is to the request in flight."""
+        if self._asked_s is None or self._plan is None or answer.request != self._request:
+            return
+        plan = self._plan
+        self.discard()
+        keep_summary(draft, plan, answer.summary.text, answer.summary.method)
 
     def swap(self, draft: Draft, tokenizer: Tokenizer, *, between_turns: bool, reserve: int = 0) -> None:
         """Put the block that is ready, if one is and it is time, in the place of the messages it was made from.
@@ -75,19 +80,17 @@ class Compactor:
                 would be over it, and cut if there were no block.
             reserve: Tokens that are to be added to the context.
         """
-        if self._ready is None or self._plan is None:
+        ready = draft.state.ready
+        if ready is None:
             return
         if not (wants_swap(draft.state) if between_turns else over_budget(draft.state, reserve)):
             return
-        summary, plan = self._ready.summary, self._plan
-        self.discard()
-        if any(entry.sequence == plan.last for entry in draft.state.entries):
-            now_ms = self._services.clock.now_ms()
-            swap_block(draft, plan, summary.text, summary.method, tokenizer, now_ms)
+        if not any(entry.sequence == ready.last for entry in draft.state.entries):
+            return  # their words are erased meanwhile
+        swap_block(draft, ready, ready.summary, ready.method, tokenizer, self._services.clock.now_ms())
 
     def discard(self) -> None:
         """Forget the request in flight; its answer will not be used."""
         self._request = 0
         self._plan = None
         self._asked_s = None
-        self._ready = None

@@ -8,15 +8,25 @@ from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
-from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
-from actormem.core.context.notes import Line, changed_line, hit_line, words_of
+from actormem.core.context.assembly import (
+    Context,
+    Part,
+    assemble,
+    assemble_noted,
+    common_tokens,
+    note,
+    rendered,
+    sections,
+    without_note,
+)
+from actormem.core.context.notes import Line, changed_line, hit_line, untold, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.recall.gate import Gate, gate
 from actormem.core.recall.partition import FLOOR
-from actormem.core.session.decide import Draft, fit
+from actormem.core.session.decide import Draft, fit, renew
 from actormem.core.session.working import Entry, Working
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
@@ -25,6 +35,8 @@ from actormem.ports import Tokenizer
 __all__ = ["ContextMaker"]
 
 VALUE_ROWS = 4  # exact values a note brings back for a message that names them
+NO_EPOCH = -1  # of contexts that were sent before the session was erased
+NO_ROOM = "a correction that has no room in a note"  # without the old notes it need not be said
 NO_GATE = Gate(False, "no new user message", "")
 
 
@@ -40,6 +52,15 @@ class ContextMaker:
         self._tools_before = ""
         self._values = ValueIndex()
 
+    def loaded(self, state: Working) -> None:
+        """Go on after a wake: what was sent is known as far as the last note, and stands in this epoch if any does."""
+        self._epoch_before = state.epoch_count if state.noted else max(0, state.epoch_count - 1)
+        self._before, self._tools_before = assemble_noted(state), state.settings.tools
+
+    def erased(self) -> None:
+        """Begin again: nothing of what was sent stands any more."""
+        self._before, self._epoch_before, self._tools_before = (), NO_EPOCH, ""
+
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
 
@@ -48,25 +69,34 @@ class ContextMaker:
         """
         steps = Stopwatch(self._services.clock)
         entry = draft.state.newest_user
+        if query and entry is not None:
+            draft = Draft(without_note(draft.state, entry.sequence))
         asked, recalled, degraded = NO_GATE, NOTHING, ()
         new = entry is not None and (bool(query) or draft.state.noted != entry.sequence)
         if new:
             assert entry is not None
             asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
             with steps.step("recall"):
-                recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
+                recalled, degraded = await self._recall(draft.state, asked)
         lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
         reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
-        epoch = draft.state.epoch_count
+        epoch = draft.state.epoch_count or 1
         with steps.step("fit"):
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
             fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
         if entry is not None and (query or draft.state.noted != entry.sequence):
+            written = note(draft.state, lines, tokenizer) if draft.state.epoch_count == epoch else None
+            if written is not None and untold(lines, written.items):
+                renew(draft, NO_ROOM, tokenizer, self._services.clock.now_ms(), reserve=reserve)
+                written = None
+            if written is None:  # what is out of sight has changed
+                if new:
+                    with steps.step("recall"):
+                        recalled, degraded = await self._recall(draft.state, asked)
+                lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
             with steps.step("note"):
-                if draft.state.epoch_count != epoch:  # what is out of sight has changed
-                    lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
-                draft.emit(note(draft.state, lines, tokenizer))
+                draft.emit(written or note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
             parts = assemble(draft.state)
             messages = rendered(parts)
@@ -76,7 +106,7 @@ class ContextMaker:
             self._tools_before = draft.state.settings.tools
         return Context(messages=messages, trace=trace)
 
-    async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
+    async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
         if not asked.open and not state.shown:
             return NOTHING, ()
         options = self._services.options
@@ -88,7 +118,6 @@ class ContextMaker:
             visible=frozenset(one.message.id for one in state.view),
             shown=state.shown,
             min_score=FLOOR,
-            include_shown=again,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
 
@@ -194,6 +223,8 @@ def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
 
 def _left_out_messages(state: Working) -> list[LeftOut]:
     found: list[LeftOut] = []
+    for block in state.dropped:
+        found.append(LeftOut(f"#{block.first}–#{block.last}", "no room for their summary"))
     for block in state.blocks:
         found.append(LeftOut(f"#{block.first}–#{block.last}", f"summarised ({block.method})"))
     if state.out:

@@ -92,6 +92,7 @@ class Journal:
                 writes.append(MarkShown(self.key, sequence, ids))
         self._submit(writes, lambda error: self._committed(error, first, events, done))
         self.state = draft.state
+        self._count_orphans(events)
         self.names.update(event.id for event in events if isinstance(event, MessageAdded))
         if self.state.sequence - self._snapshot_sequence >= SNAPSHOT_EVERY_EVENTS:
             self.snapshot()
@@ -111,6 +112,13 @@ class Journal:
         """Begin again as a session that never was."""
         self.state, self.names, self.progress, self._snapshot_sequence = Working(), set(), 0, 0
         self._submit([EraseSession(self.key)], done)
+
+    def _count_orphans(self, events: tuple[SessionEvent, ...]) -> None:
+        counters = self._services.counters
+        for event in events:
+            if isinstance(event, MessageAdded):
+                counters.orphan_tool_calls += event.marked
+                counters.orphan_results += event.late
 
     def _append(self, events: tuple[SessionEvent, ...], first: int) -> AppendEvents:
         stored: list[StoredEvent] = []

@@ -127,7 +127,13 @@ class LongTermActor:
                 reply.answer(answer)
             self._settled()
 
-        self._services.record.submit(writes, then)
+        try:
+            self._services.record.submit(writes, then)
+        except StorageError as error:
+            then(error)
+        except BaseException:
+            self._waiting_count -= 1
+            raise
         assert self._vectors is not None
         self._vectors.want()
 
@@ -138,8 +144,7 @@ class LongTermActor:
         if not asked.query:
             return say.Recalled((), 0, changed)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
-        if not asked.include_shown:
-            exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
+        exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
         query = Query(
             text=asked.query,
             now_ms=self._services.clock.now_ms(),
@@ -158,33 +163,33 @@ class LongTermActor:
         else:
             hits = await self._vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
-        return say.Recalled(hits, len(self._partition), changed)
+        return say.Recalled(hits, self._partition.considered_count(query), changed)
 
     def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
         """What the asker has shown and that is no longer so."""
-        now_ms = self._services.clock.now_ms()
         found: list[say.Shown] = []
         for id, version in asked.shown.items():
             item = self._partition.item(id)
             if version == GONE_VERSION or item is None:
                 continue
-            expired = 0 < item.expires_ms <= now_ms
-            if item.state == "superseded" or expired:
+            if item.state == "superseded" or self._expired(item):
                 found.append(say.Shown(item, self._newest(item)))
         return tuple(found)
 
+    def _expired(self, item: Item) -> bool:
+        return 0 < item.expires_ms <= self._services.clock.now_ms()
+
     def _newest(self, item: Item) -> Item | None:
-        """The live end of the item's chain."""
+        """The live end of the item's chain; None where its time has run out too."""
         after: Item | None = item
         while after is not None and after.state == "superseded":
             after = self._partition.item(after.superseded_by) if after.superseded_by else None
-        return after if after is not item else None
+        return None if after is None or after is item or self._expired(after) else after
 
     def _listed(self, asked: say.ListItems) -> tuple[Item, ...]:
-        now_ms = self._services.clock.now_ms()
         found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]
         if not asked.history:
-            found = [one for one in found if one.state == "live" and not 0 < one.expires_ms <= now_ms]
+            found = [one for one in found if one.state == "live" and not self._expired(one)]
         return tuple(sorted(found, key=lambda item: (item.event_ms, item.sequence)))
 
     def _item(self, id: str) -> Item:

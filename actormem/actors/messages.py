@@ -11,6 +11,7 @@ import msgspec
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.session.events import MessageAdded, SessionEvent, message_of
+from actormem.core.session.working import Settings
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
 from actormem.ports import Vectors
@@ -45,6 +46,7 @@ __all__ = [
     "SummaryReady",
     "Wake",
     "WithdrawTurn",
+    "configured",
     "observed",
 ]
 
@@ -53,13 +55,28 @@ __all__ = [
 
 
 class Configure(msgspec.Struct, frozen=True, kw_only=True):
-    """Say what is new of a session's settings; None leaves a setting as it is. Answered by None when durable."""
+    """Say what is new of a session's settings; None leaves a setting as it is.
+
+    Answered, when durable, by the settings as they then are: a handle gives them with whatever it asks, for a
+    session that was erased meanwhile.
+    """
 
     model: str | None = None
     system: str | None = None
     tools: str | None = None
     budget: Budget | None = None
     timezone: str | None = None
+
+
+def configured(settings: Settings) -> Configure:
+    """What gives another session the same settings."""
+    return Configure(
+        model=settings.model,
+        system=settings.system,
+        tools=settings.tools,
+        budget=settings.budget,
+        timezone=settings.timezone,
+    )
 
 
 class AddMessages(msgspec.Struct, frozen=True):
@@ -70,6 +87,7 @@ class AddMessages(msgspec.Struct, frozen=True):
 
     messages: tuple[Message, ...]
     turn_id: str = ""
+    settings: Configure | None = None
 
 
 class OpenTurn(msgspec.Struct, frozen=True):
@@ -80,6 +98,7 @@ class OpenTurn(msgspec.Struct, frozen=True):
 
     message: Message
     request: str
+    settings: Configure | None = None
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -104,9 +123,14 @@ class CloseTurn(msgspec.Struct, frozen=True):
 
 
 class BuildContext(msgspec.Struct, frozen=True):
-    """Answered by a `Context` at once. A `query` recalls for this context alone."""
+    """Answered by a `Context` at once. A `query` recalls for this context alone.
+
+    With a `turn_id` it is refused where that turn is not open any more.
+    """
 
     query: str = ""
+    turn_id: str = ""
+    settings: Configure | None = None
 
 
 class ReadMessages(msgspec.Struct, frozen=True):
@@ -127,7 +151,7 @@ class Redact(msgspec.Struct, frozen=True):
 
 
 class Erase(msgspec.Struct, frozen=True):
-    """Begin again as a session that never was. Answered by None when durable."""
+    """Begin again as a session that never was. Answered, when durable, by whether there was anything."""
 
 
 class Redacted(msgspec.Struct, frozen=True):
@@ -212,7 +236,6 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     shown: Mapping[str, int] = {}
     min_score: float | None = None
     at_ms: int | None = None
-    include_shown: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):

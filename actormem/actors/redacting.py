@@ -11,6 +11,7 @@ from actormem.core.session.events import (
     MessageAdded,
     NoteWritten,
     SessionEvent,
+    SummaryKept,
     decode_event,
 )
 from actormem.core.values import JsonValue
@@ -44,7 +45,7 @@ def _redacted(
         case NoteWritten():
             shown = {id for id, _ in event.items}
             return None if shown.intersection(item_ids) or _holds(text, values) else text
-        case EpochStarted():
+        case EpochStarted() | SummaryKept():
             return None if _holds(text, values) else text
         case BlockMade():
             return _block(text, values)

@@ -45,6 +45,8 @@ class Counters(msgspec.Struct):
     embed_failures: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
+    orphan_tool_calls: int = 0
+    orphan_results: int = 0
 
 
 class Services:

@@ -59,6 +59,7 @@ class SessionActor:
             self._unreadable = error
             return
         state = self._journal.state
+        self._contexts.loaded(state)
         if state.entries and self._journal.progress < state.entries[-1].sequence:
             self._observe(self._journal.progress + 1, state.entries[-1].sequence, ())
         if state.turn_id:  # the process ended inside a turn: it was never answered
@@ -98,7 +99,9 @@ class SessionActor:
             case say.Configure():
                 self._configure(message, reply)
             case say.SummaryReady():
-                self._compactor.arrived(message)
+                draft = self._journal.draft()
+                self._compactor.arrived(draft, message)
+                self._journal.commit(draft)
                 self._after()
             case say.ReadMessages():
                 await self._read(reply)
@@ -120,14 +123,14 @@ class SessionActor:
     def _configure(self, asked: say.Configure, reply: Reply | None) -> None:
         draft = self._journal.draft()
         self._settle_on(draft, asked)
-        self._journal.commit(draft, _acknowledge(reply, None))
+        self._journal.commit(draft, _acknowledge(reply, say.configured(draft.state.settings)))
         self._after()
 
-    def _draft(self) -> decide.Draft:
-        """A decision that starts from the state now; a session that was erased gets its settings first."""
+    def _draft(self, settings: say.Configure | None) -> decide.Draft:
+        """A decision that starts from the state now; a session that was erased gets its handle's settings first."""
         draft = self._journal.draft()
         if not draft.state.settings.nonce:
-            self._settle_on(draft, say.Configure())
+            self._settle_on(draft, settings or say.Configure())
         return draft
 
     def _settle_on(self, draft: decide.Draft, asked: say.Configure) -> None:
@@ -152,7 +155,7 @@ class SessionActor:
     async def _add(self, asked: say.AddMessages, reply: Reply | None) -> None:
         if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
             raise UsageError("this turn has ended", hint="open a new one")
-        draft = self._draft()
+        draft = self._draft(asked.settings)
         added = [await self._take_in(draft, message) for message in asked.messages]
         self._journal.commit(draft, _acknowledge(reply, tuple(added)))
         self._after()
@@ -215,24 +218,26 @@ class SessionActor:
             raise UsageError(
                 "a message of this id is in the session already", hint="give the new turn its own id"
             )
-        draft = self._draft()
+        draft = self._draft(asked.settings)
         message = await self._take_in(draft, asked.message)
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
         self._open_request = asked.request
-        context = await self._context("")
+        context = await self._context(say.BuildContext())
         if reply.answered:  # the asker has gone meanwhile
             await self._withdraw(say.WithdrawTurn(asked.request))
         reply.answer(say.Opened(message.id, context))
 
     async def _build_context(self, asked: say.BuildContext, reply: Reply | None) -> None:
         assert reply is not None
-        reply.answer(await self._context(asked.query))
+        if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
+            raise UsageError("this turn has ended", hint="open a new one")
+        reply.answer(await self._context(asked))
 
-    async def _context(self, query: str) -> Context:
-        draft = self._draft()
-        context = await self._contexts.make(draft, self._tokenizer, query)
-        if not query:
+    async def _context(self, asked: say.BuildContext) -> Context:
+        draft = self._draft(asked.settings)
+        context = await self._contexts.make(draft, self._tokenizer, asked.query)
+        if not asked.query:
             self._journal.commit(draft)
         return context
 
@@ -280,12 +285,14 @@ class SessionActor:
 
     def _erase(self, reply: Reply | None) -> None:
         self._compactor.discard()
+        existed = self._unreadable is not None or self._journal.state.sequence > 0
         self._missed, self._unreadable = 0, None
         for _, waiting in self._waiting:
             waiting.fail(StoppedError("the turn cannot begin", reason="the session is being forgotten"))
         self._waiting.clear()
         assert reply is not None
-        self._journal.erase(partial(_answer, reply, None))
+        self._contexts.erased()
+        self._journal.erase(partial(_answer, reply, existed))
         self._after()
 
     # --- afterwards ---------------------------------------------------------------------------------------

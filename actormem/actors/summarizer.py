@@ -27,6 +27,7 @@ from actormem.ports import LLM
 __all__ = ["SummarizerActor"]
 
 logger = logging.getLogger(__name__)
+LATE_S = 5.0  # an LLM of the caller's own that does not keep its deadline is cut off this much later
 INSTRUCTION_TOKENS = 800  # what the instructions take of the summarizer's own window
 
 
@@ -148,11 +149,11 @@ class SummarizerActor:
 
     async def _reply(self, llm: LLM, messages: Sequence[Message], previous: str, tokens: int) -> str | None:
         """One call, tried again with growing pauses; None once it has failed as often as is allowed."""
-        clock, options = self._services.clock, self._services.options
+        clock = self._services.clock
         prompt = summary_messages(messages, previous=previous, tokens=tokens)
         for number in range(LLM_TRIES):
             try:
-                reply = await llm.complete(prompt, tokens_max=2 * tokens, deadline_s=options.llm_deadline_s)
+                reply = await self._called(llm, prompt, tokens)
             except Exception as error:
                 self._services.counters.llm_failures += 1
                 asked_s = 0.0
@@ -170,6 +171,13 @@ class SummarizerActor:
         if self._failures_in_a_row >= LLM_TRIES:
             self._rest_until_s = clock.monotonic_s() + LLM_REST_S
         return None
+
+    async def _called(self, llm: LLM, prompt: list[dict[str, str]], tokens: int) -> str:
+        """One answer within the deadline, whether or not the LLM keeps it."""
+        deadline_s = self._services.options.llm_deadline_s
+        with self._services.clock.deadline(deadline_s + LATE_S):
+            return await llm.complete(prompt, tokens_max=2 * tokens, deadline_s=deadline_s)
+        raise ProviderError("it did not keep its deadline", provider=llm.name)
 
 
 def _content_key(model: str, job: Summarize) -> str:

@@ -5,6 +5,7 @@ item without a vector says so itself.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 
 import anyio
@@ -14,7 +15,7 @@ import numpy as np
 from actormem.actors.services import Services
 from actormem.core.recall.partition import Partition, Query, view_text
 from actormem.core.values import Hit, Owner
-from actormem.errors import ProviderError
+from actormem.errors import ProviderError, StorageError
 from actormem.kernel import Scope
 from actormem.limits import EMBED_BATCH, EMBED_BATCH_CHARS, EMBED_RETRY_S, HNSW_ROWS_MIN, WINDOW_PAUSE_S
 from actormem.ports import PutVectors, VectorIndex, Vectors
@@ -100,7 +101,9 @@ class PartitionVectors:
             rows = tuple(
                 (id, vector.tobytes()) for id, vector in zip(ids, vectors, strict=True) if vector.any()
             )
-            self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
+            # A disk that has failed says so with every acknowledgement; these vectors serve until the end.
+            with suppress(StorageError):
+                self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
             await self._index_rows(ids, vectors)
             return True
         if partition.stale_windows(1):

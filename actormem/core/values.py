@@ -220,7 +220,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
         hits: Best first; equal scores keep the older item first.
         degraded: Names of the steps that missed the deadline or failed (`vector`, `recall`).
         elapsed_ms: From the call to the answer.
-        considered_count: Live items that were scored.
+        considered_count: Items among which they were chosen: live ones, of the kinds asked for.
     """
 
     hits: tuple[Hit, ...] = ()

@@ -118,8 +118,8 @@ async def test_a_query_recalls_for_that_context_alone() -> None:
         await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
         await runtime.remember("用户喜欢爬山", user="ada", attribute="likes")
         session = await runtime.spawn("s", user="ada")
-        await answered(session, "Good morning to you")
-        await session.add({"role": "user", "content": "Tell me a story about the sea."})
+        await answered(session, "thanks")
+        await session.add({"role": "user", "content": "好的"})
         before = await session.context()
         asked = await session.context(query="What am I allergic to?")
         assert "peanuts" not in words(before.messages[-1:])
@@ -129,6 +129,16 @@ async def test_a_query_recalls_for_that_context_alone() -> None:
         after = await session.context()
         assert bytes_of(after.messages) == bytes_of(before.messages)
         assert after.trace.epoch == before.trace.epoch
+
+
+async def test_a_query_says_nothing_again_that_an_earlier_note_shows() -> None:
+    async with opened() as runtime:
+        item = await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
+        session = await runtime.spawn("s", user="ada")
+        assert "peanuts" in words(await answered(session, "What am I allergic to?"))
+        await session.add({"role": "user", "content": "And what else am I allergic to?"})
+        asked = await session.context(query="What am I allergic to?")
+        assert words(asked.messages).count(f"[{item.id} ") == 1
 
 
 async def test_a_query_of_a_message_without_a_note_does_not_take_the_notes_place() -> None:

@@ -25,7 +25,18 @@ from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
 
-__all__ = ["Context", "Part", "assemble", "common_tokens", "note", "rendered", "sections", "system_wire"]
+__all__ = [
+    "Context",
+    "Part",
+    "assemble",
+    "assemble_noted",
+    "common_tokens",
+    "note",
+    "rendered",
+    "sections",
+    "system_wire",
+    "without_note",
+]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -70,6 +81,22 @@ def assemble(state: Working) -> tuple[Part, ...]:
         inside = note.tokens - note.apart_tokens
         parts.append(Part(note.merged, entry.tokens + inside, section, inside))
     return tuple(parts)
+
+
+def assemble_noted(state: Working) -> tuple[Part, ...]:
+    """The parts that an earlier context of this epoch is known to have held: those up to the last note."""
+    if not state.noted:
+        return ()
+    entries = tuple(entry for entry in state.entries if entry.sequence <= state.noted)
+    return assemble(msgspec.structs.replace(state, entries=entries))
+
+
+def without_note(state: Working, sequence: int) -> Working:
+    """The state as if the message of that sequence had no note: what it shows is shown no more."""
+    notes = {place: note for place, note in state.notes.items() if place != sequence}
+    shown = {id: version for note in notes.values() for id, version in note.items}
+    noted = 0 if state.noted == sequence else state.noted
+    return msgspec.structs.replace(state, notes=notes, shown=shown, noted=noted)
 
 
 def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:

@@ -59,29 +59,37 @@ def mark_tokens(state: Working, share: float) -> int:
 
 
 def plan_compaction(state: Working) -> Plan | None:
-    """The compaction that is due, or None: the context is below `compact_at`, or nothing may go."""
+    """The compaction that is due, or None: the context is below `compact_at`, or nothing may go.
+
+    Blocks that are too large for a budget that has shrunk are merged into one that is not, as soon as any message
+    may go.
+    """
     budget = state.settings.budget
-    if state.tokens < mark_tokens(state, budget.compact_at) and not state.out:
-        return None
-    merges = len(state.blocks) >= BLOCKS_MAX
+    made = (*state.dropped, *state.blocks)
+    too_large = sum(block.summary_tokens for block in made) > budget.summary_tokens or len(state.dropped) > 1
+    merges = too_large or bool(state.dropped) or _full(state)
     kept = () if merges else state.blocks
     tokens = (budget.summary_tokens - sum(block.summary_tokens for block in kept)) // 2
+    if state.tokens < mark_tokens(state, budget.compact_at) and not state.out and not too_large:
+        return None
     blocks = sum(block.tokens for block in kept) + 2 * tokens
     coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
     last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
+    if not last and too_large:
+        last = _oldest(state)
     if not last:
         return None
     return Plan(
         last=last,
         merges=merges,
-        previous="\n".join(block.summary for block in state.blocks) if merges else "",
+        previous="\n".join(block.summary for block in made) if merges else "",
         tokens=max(0, tokens),
     )
 
 
 def wants_swap(state: Working) -> bool:
-    """Whether a block that is ready should take its place now: the context nears its budget, or was cut."""
-    return bool(state.out) or state.tokens >= _swap_mark(state)
+    """Whether a block that is ready should take its place now: the context nears its budget, or something was cut."""
+    return bool(state.out or state.dropped) or state.tokens >= _swap_mark(state)
 
 
 def written_block(
@@ -90,7 +98,8 @@ def written_block(
     """The block that stands for the messages up to `last`, with the exact values that would be out of sight."""
     budget = state.settings.budget
     kept = () if merges else state.blocks
-    first = state.blocks[0].first if merges and state.blocks else state.entries[0].sequence
+    before = (*state.dropped, *state.blocks)
+    first = before[0].first if merges and before else state.entries[0].sequence
     stay = [entry for entry in state.view if entry.sequence > last]
     unused = budget.entities_tokens - sum(block.values_tokens for block in kept)
     values = _values(state, stay, kept, unused, counter)
@@ -117,7 +126,8 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     share is always there; empty where nothing is out of sight.
     """
     seen = state.view
-    if not state.blocks and all(one.tokens == one.whole_tokens for one in seen) and not state.out:
+    gone = state.blocks or state.dropped or state.out
+    if not gone and all(one.tokens == one.whole_tokens for one in seen):
         return "", 0
     nonce = state.settings.nonce
     words = words_of(state.newest_user.message if state.newest_user else None)
@@ -163,6 +173,21 @@ def _span(state: Working, goal: int) -> int:
         if not pinned and (unit[0].sequence in state.out or not fits):
             return unit[-1].sequence
     return 0
+
+
+def _full(state: Working) -> bool:
+    """Whether another block like those there are would be one too many; in a small context their frames add up."""
+    count = len(state.blocks)
+    share = state.settings.budget.summary_tokens + state.settings.budget.entities_tokens
+    return count >= BLOCKS_MAX or (count > 0 and state.block_tokens * (count + 1) > share * count)
+
+
+def _oldest(state: Working) -> int:
+    """Sequence of the last message of the oldest group that may go, or 0."""
+    newest = state.newest_user
+    first = groups(state.entries)[:1]
+    free = first and newest is not None and first[0][-1].sequence < newest.sequence
+    return first[0][-1].sequence if free else 0
 
 
 def _values(

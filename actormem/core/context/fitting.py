@@ -46,6 +46,9 @@ def restart(
     found: list[ev.SessionEvent] = []
     kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
     bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
+    if state.dropped:
+        found.append(ev.BlocksReturned())  # the budget may have grown since
+        bare = evolve(bare, found[-1])
     if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > _room(bare) and (
         bare.block_tokens * BLOCKS_PART > _room(bare) * (BLOCKS_PART - 1)
     ):

@@ -23,6 +23,7 @@ __all__ = [
     "hit_line",
     "merged_wire",
     "said_by_user",
+    "untold",
     "wire_of",
 ]
 
@@ -83,6 +84,12 @@ def changed_line(item: Item, replacement: Item | None, words: str) -> Line:
     marks = (*gone, (replacement.id, replacement.version))
     by_user = said_by_user(replacement) and said_by_user(item)  # the line quotes both
     return Line(text=_dated(replacement, text), marks=marks, by_user=by_user)
+
+
+def untold(lines: Sequence[Line], told: Sequence[tuple[str, int]]) -> bool:
+    """Whether one of the lines corrects what was shown and is not among what was told."""
+    corrected = {mark for line in lines for mark in line.marks if mark[1] == GONE_VERSION}
+    return not corrected <= set(told)
 
 
 def _dated(item: Item, text: str) -> str:

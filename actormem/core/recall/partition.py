@@ -228,6 +228,10 @@ class Partition:
         hits = distinct(self._hits(ranked, query), query.limit)
         return newest_first(hits, query.text, ranked.telling, self._words)
 
+    def considered_count(self, query: Query) -> int:
+        """Among how many items a search for the query chooses: live ones of its kinds, none of them left out."""
+        return int(np.count_nonzero(self._eligible(query)))
+
     def _hits(self, ranked: Ranked, query: Query) -> Iterator[Hit]:
         floor = query.min_score
         for place, row in enumerate(ranked.rows.tolist()):

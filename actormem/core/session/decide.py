@@ -14,7 +14,7 @@ from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.entities.exact import MessageEntities
 from actormem.core.ids import message_id
 from actormem.core.session import events as ev
-from actormem.core.session.working import Working, evolve
+from actormem.core.session.working import Ready, Working, evolve
 from actormem.core.text import clean
 from actormem.core.values import Message
 from actormem.core.wire import from_wire, has_parts, message_tokens, tools_tokens, wire_tokens
@@ -28,7 +28,9 @@ __all__ = [
     "close_turn",
     "configure",
     "fit",
+    "keep_summary",
     "open_turn",
+    "renew",
     "swap_block",
 ]
 
@@ -140,7 +142,20 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
     assert not over_budget(draft.state), "a context is over its budget"
 
 
-def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Counter, now_ms: int) -> None:
+def renew(draft: Draft, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:
+    """Begin a new epoch, without the notes of the one before."""
+    draft.emit(*restart(draft.state, reason, counter, now_ms, reserve=reserve))
+
+
+def keep_summary(draft: Draft, plan: Plan, summary: str, method: str) -> None:
+    """Keep a summary that was planned for, until it is time for it; a plan whose messages are gone is past."""
+    if any(entry.sequence == plan.last for entry in draft.state.entries):
+        draft.emit(ev.SummaryKept(last=plan.last, merges=plan.merges, method=method, text=clean(summary)))
+
+
+def swap_block(
+    draft: Draft, plan: Plan | Ready, summary: str, method: str, counter: Counter, now_ms: int
+) -> None:
     """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
     summary = clean(summary)
     draft.emit(written_block(draft.state, plan.last, plan.merges, summary, method, counter))
@@ -149,18 +164,24 @@ def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Cou
 
 
 def after_redaction(draft: Draft, counter: Counter, now_ms: int, reason: str = "forgetting") -> None:
-    """Count what was rewritten anew, and begin a new epoch: what was shown may not stand there any more."""
+    """Count what was rewritten anew, and begin a new epoch: what was shown may not stand there any more.
+
+    A summary that is ready is made of the old words, and goes.
+    """
+    if draft.state.ready is not None:
+        draft.emit(ev.SummaryKept(last=0, merges=False, method="", text=None))
     draft.emit(*_recounted(draft.state, counter))
     draft.emit(*restart(draft.state, reason, counter, now_ms))
 
 
 def _recounted(state: Working, counter: Counter) -> list[ev.Recounted]:
     """The event that counts everything but the prompt anew; nothing where there is nothing to count."""
-    if not state.entries and not state.blocks:
+    blocks = (*state.dropped, *state.blocks)
+    if not state.entries and not blocks:
         return []
     entries = ((one.sequence, message_tokens(one.message, counter.count)) for one in state.entries)
-    blocks = (wire_tokens(one.wire, counter.count) for one in state.blocks)
-    return [ev.Recounted(tokens=tuple(entries), blocks=tuple(blocks))]
+    of_blocks = (wire_tokens(one.wire, counter.count) for one in blocks)
+    return [ev.Recounted(tokens=tuple(entries), blocks=tuple(of_blocks))]
 
 
 def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:

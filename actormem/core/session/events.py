@@ -15,6 +15,7 @@ from actormem.core.wire import from_wire
 __all__ = [
     "BlockMade",
     "BlocksDropped",
+    "BlocksReturned",
     "Configured",
     "Cut",
     "EpochStarted",
@@ -23,6 +24,7 @@ __all__ = [
     "Recounted",
     "SessionEvent",
     "Shortened",
+    "SummaryKept",
     "TurnClosed",
     "TurnOpened",
     "decode_event",
@@ -142,9 +144,27 @@ class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
 
 
 class BlocksDropped(msgspec.Struct, frozen=True, kw_only=True, tag="blocks_dropped"):
-    """The blocks do not fit a budget that has shrunk; what they stand for is in the record."""
+    """The blocks do not fit beside what must stay: they leave the view until they fit, or one takes their place."""
 
     text: str | None = None
+
+
+class BlocksReturned(msgspec.Struct, frozen=True, kw_only=True, tag="blocks_returned"):
+    """The blocks that had left the view fit again."""
+
+    text: str | None = None
+
+
+class SummaryKept(msgspec.Struct, frozen=True, kw_only=True, tag="summary"):
+    """A summary of the messages up to `last` is ready; it takes their place once the context nears its budget.
+
+    `text` is the summary; without it none is ready. Recorded, so that a restart neither loses nor delays it.
+    """
+
+    last: int
+    merges: bool
+    method: str
+    text: str | None
 
 
 class EpochStarted(msgspec.Struct, frozen=True, kw_only=True, tag="epoch"):
@@ -170,6 +190,8 @@ SessionEvent: TypeAlias = (
     | Cut
     | BlockMade
     | BlocksDropped
+    | BlocksReturned
+    | SummaryKept
     | EpochStarted
 )
 

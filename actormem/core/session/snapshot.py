@@ -9,7 +9,7 @@ from zlib import crc32
 import msgspec
 
 from actormem.core.entities import EntityTable
-from actormem.core.session.working import Block, Entry, Note, Settings, Working
+from actormem.core.session.working import Block, Entry, Note, Ready, Settings, Working
 from actormem.core.values import Message
 from actormem.core.wire import from_wire
 
@@ -43,6 +43,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     out: tuple[int, ...]
     open_calls: tuple[str, ...]
     blocks: tuple[Block, ...]
+    dropped: tuple[Block, ...] = ()
+    ready: Ready | None = None
     head: str
     head_tokens: int
     notes: dict[int, Note]

@@ -20,6 +20,7 @@ __all__ = [
     "Block",
     "Entry",
     "Note",
+    "Ready",
     "Settings",
     "Working",
     "evolve",
@@ -91,6 +92,15 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     method: str
 
 
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """A summary that waits to take the place of the messages up to `last`; with `merges`, of all blocks too."""
+
+    last: int
+    merges: bool
+    summary: str
+    method: str
+
+
 class Working(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one session.
 
@@ -99,6 +109,8 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
         entries: Messages no block stands for, oldest first.
         out: Sequences of entries that are not shown, because the budget was met.
         open_calls: Ids of tool calls that have no result yet.
+        dropped: Blocks that are not shown, because they did not fit; older than `blocks`.
+        ready: The summary that waits for its time, if one does.
         notes: By sequence of the user message they belong to; they end with the epoch.
         noted: Sequence of the last user message whose note is decided.
         shown: Memory items this epoch shows: id to version.
@@ -114,6 +126,8 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     out: frozenset[int] = frozenset()
     open_calls: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
+    dropped: tuple[Block, ...] = ()
+    ready: Ready | None = None
     head: str = ""
     head_tokens: int = 0
     notes: dict[int, Note] = {}
@@ -201,7 +215,11 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
         case ev.BlockMade():
             return _block_made(state, event)
         case ev.BlocksDropped():
-            return change(state, blocks=())
+            return change(state, blocks=(), dropped=(*state.dropped, *state.blocks))
+        case ev.BlocksReturned():
+            return change(state, blocks=(*state.dropped, *state.blocks), dropped=())
+        case ev.SummaryKept():
+            return change(state, ready=_ready(event))
         case ev.EpochStarted():
             return _epoch_started(state, event)
 
@@ -218,6 +236,12 @@ def _epoch_started(state: Working, event: ev.EpochStarted) -> Working:
         epoch_count=state.epoch_count + 1,
         epoch_reason=event.reason,
     )
+
+
+def _ready(event: ev.SummaryKept) -> Ready | None:
+    if event.text is None:
+        return None
+    return Ready(last=event.last, merges=event.merges, summary=event.text, method=event.method)
 
 
 def _settings(event: ev.Configured) -> Settings:
@@ -244,11 +268,13 @@ def _recounted(state: Working, tokens: dict[int, int], of_blocks: tuple[int, ...
         )
         for entry in state.entries
     )
+    every = (*state.dropped, *state.blocks)
     blocks = tuple(
         msgspec.structs.replace(block, tokens=taken if block.wire else 0)
-        for block, taken in zip(state.blocks, of_blocks or [one.tokens for one in state.blocks], strict=True)
+        for block, taken in zip(every, of_blocks or [one.tokens for one in every], strict=True)
     )
-    return msgspec.structs.replace(state, entries=entries, blocks=blocks)
+    shown = len(state.dropped)
+    return msgspec.structs.replace(state, entries=entries, dropped=blocks[:shown], blocks=blocks[shown:])
 
 
 def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntities | None) -> Working:
@@ -351,6 +377,8 @@ def _block_made(state: Working, event: ev.BlockMade) -> Working:
         entries=entries,
         out=frozenset(sequence for sequence in state.out if sequence > event.last),
         blocks=(block,) if event.merges else (*state.blocks, block),
+        dropped=() if event.merges else state.dropped,
+        ready=None,
         outcomes={
             entry.message.id: state.outcomes[entry.message.id]
             for entry in entries
