@@ -143,7 +143,8 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
 def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Counter, now_ms: int) -> None:
     """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
     summary = clean(summary)
-    draft.emit(written_block(draft.state, plan.last, plan.merges, summary, method, counter))
+    made = written_block(draft.state, plan.last, plan.merges, summary, method, counter, first=plan.first)
+    draft.emit(made)
     keep = bool(draft.state.turn_id)
     draft.emit(*restart(draft.state, "compaction", counter, now_ms, keep_note=keep))
 

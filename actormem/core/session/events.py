@@ -126,8 +126,9 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, tag="cut"):
 
 
 class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
-    """The messages from `first` to `last` are replaced by a summary block; with `merges`, all blocks too.
+    """The messages from `first` to `last`, and blocks inside that span, are replaced by a summary block.
 
+    It stands where they stood. `merges`: the span begins with the first block, so that it takes in all before it.
     `text` is a JSON object: `summary`, and `wire`, the block's message with its exact values.
     """
 

@@ -76,7 +76,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands for the messages from `first` to `last`: a summary, and their exact values.
+    """What stands for the messages from `first` to `last`, where they stood: a summary, and exact values.
 
     `wire` is its message, with the exact values; empty where its words are gone.
     """
@@ -139,7 +139,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fixed_tokens(self) -> int:
-        """What stands before the first verbatim message."""
+        """What stands in a context beside verbatim messages and their notes."""
         asked = self.settings.system_tokens + self.settings.tools_tokens
         return PRIMING_TOKENS + asked + self.block_tokens + self.head_tokens
 
@@ -332,7 +332,9 @@ def _cut(state: Working, event: ev.Cut) -> Working:
 
 
 def _block_made(state: Working, event: ev.BlockMade) -> Working:
-    entries = tuple(entry for entry in state.entries if entry.sequence > event.last)
+    """The block takes the place of the messages and of the blocks from its first to its last."""
+    entries = tuple(one for one in state.entries if not event.first <= one.sequence <= event.last)
+    others = [one for one in state.blocks if one.first < event.first or one.last > event.last]
     words = (
         msgspec.json.decode(event.text, type=dict[str, str]) if event.text else {"summary": "", "wire": ""}
     )
@@ -349,8 +351,8 @@ def _block_made(state: Working, event: ev.BlockMade) -> Working:
     return msgspec.structs.replace(
         state,
         entries=entries,
-        out=frozenset(sequence for sequence in state.out if sequence > event.last),
-        blocks=(block,) if event.merges else (*state.blocks, block),
+        out=frozenset(one for one in state.out if not event.first <= one <= event.last),
+        blocks=tuple(sorted((*others, block), key=lambda one: one.first)),
         outcomes={
             entry.message.id: state.outcomes[entry.message.id]
             for entry in entries
