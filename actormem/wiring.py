@@ -6,7 +6,8 @@ from typing import TypeVar, cast
 
 import anyio.to_thread
 
-from actormem.errors import ProviderError, UsageError
+from actormem.core.summary import WINDOW_TOKENS_MIN
+from actormem.errors import BudgetError, ProviderError, UsageError
 from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
 
 __all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_embedder"]
@@ -55,17 +56,28 @@ def make_llm(given: str | LLM | None) -> LLM | None:
 
     Raises:
         UsageError: The name is not one of these, or there is no key for it.
+        BudgetError: Its window is too small for any summary; with both numbers.
     """
     if given is None:
         return None
     if not isinstance(given, str):
-        return _checked("llm", given, "complete")
+        return _with_window(_checked("llm", given, "complete"))
     provider, _, model = given.partition(":")
     if provider != "openai" or not model:
         raise UsageError(
             f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None"
         )
-    return cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model))
+    return _with_window(cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model)))
+
+
+def _with_window(llm: LLM) -> LLM:
+    if llm.window_tokens < WINDOW_TOKENS_MIN:
+        raise BudgetError(
+            f"the window of {llm.name} holds {llm.window_tokens} tokens, a summary needs {WINDOW_TOKENS_MIN}",
+            needed_tokens=WINDOW_TOKENS_MIN,
+            budget_tokens=llm.window_tokens,
+        )
+    return llm
 
 
 def make_embedder(given: str | Embedder | None) -> Embedder:

@@ -86,6 +86,7 @@ class ContextMaker:
             shown=state.shown,
             min_score=FLOOR,
             include_shown=again,
+            blocks=frozenset(block.last for block in state.blocks if block.wire),
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
 

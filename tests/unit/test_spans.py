@@ -14,8 +14,8 @@ from tests.unit.test_blocks import TOKENIZER, add, begun, due, shown, swap
 
 TRAINS = "The night train to the northern coast has a sleeping car and a dining car for the long ride"
 CAKES = "The lemon cake wants four eggs and soft butter and an hour of patience in the oven"
-火车 = "去北方海边的夜班火车有卧铺车厢和餐车，路程很长，最好提前订票"
-蛋糕 = "柠檬蛋糕需要四个鸡蛋和软化的黄油，还要在烤箱里耐心等一个小时"
+NIGHT_TRAIN = "去北方海边的夜班火车有卧铺车厢和餐车，路程很长，最好提前订票"
+LEMON_CAKE = "柠檬蛋糕需要四个鸡蛋和软化的黄油，还要在烤箱里耐心等一个小时"
 
 
 def say(draft: Draft, topic: str, turns: int) -> None:
@@ -41,7 +41,7 @@ def wires(draft: Draft) -> list[str]:
     return [part.wire for part in assemble(draft.state)]
 
 
-@pytest.mark.parametrize(("one", "other"), [(TRAINS, CAKES), (火车, 蛋糕)], ids=["en", "zh"])
+@pytest.mark.parametrize(("one", "other"), [(TRAINS, CAKES), (NIGHT_TRAIN, LEMON_CAKE)], ids=["en", "zh"])
 def test_a_span_ends_where_the_topic_changes_near_by(one: str, other: str) -> None:
     ends: list[int] = []
     for before in range(8, 16):

@@ -28,6 +28,7 @@ __all__ = [
     "decode_event",
     "encode_event",
     "message_of",
+    "summary_of",
 ]
 
 
@@ -196,3 +197,8 @@ def message_of(event: SessionEvent) -> Message | None:
     if not isinstance(event, MessageAdded) or event.text is None:
         return None
     return from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=event.offset_minutes)
+
+
+def summary_of(event: BlockMade) -> str:
+    """The summary of a block; empty where its words are erased."""
+    return msgspec.json.decode(event.text, type=dict[str, str])["summary"] if event.text else ""
