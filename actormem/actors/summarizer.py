@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from actormem.actors.messages import Settle, Summarize, SummaryReady
 from actormem.actors.services import Services
-from actormem.actors.summary_calls import SummaryCalls
+from actormem.actors.summary_calls import SummaryCalls, find_politely
 from actormem.core.summary import Summary, extractive_summary
 from actormem.core.values import Owner
 from actormem.errors import ActorMemError
@@ -98,4 +98,6 @@ class SummarizerActor:
 
     def _extractive(self, job: Summarize) -> Summary:
         count = self._services.tokenizer_for(job.model).count
-        return extractive_summary(job.messages, previous=job.previous, tokens=job.tokens, count=count)
+        return extractive_summary(
+            job.messages, previous=job.previous, tokens=job.tokens, count=count, find=find_politely
+        )

@@ -1,10 +1,12 @@
 """Summaries by an LLM: part by part within its window, tried again, checked, counted, cached.
 
 The law of the file: whatever the LLM does, the answer is a checked summary or None, and then the caller writes an
-extractive one. What takes time (counting, searching for values, the check) runs in threads.
+extractive one. What takes time (counting, searching for values, the check) runs in threads, which hand the
+interpreter over at each sentence: the event loop waits for none of it.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
@@ -15,13 +17,14 @@ import msgspec
 
 from actormem.actors.messages import Summarize
 from actormem.actors.services import Services
+from actormem.core.entities import find_entities
 from actormem.core.summary import Request, SpanRequests, Summary, checked_summary
-from actormem.core.values import Owner
+from actormem.core.values import Entity, Owner
 from actormem.errors import ProviderError
 from actormem.limits import LLM_BACKOFF_S, LLM_REST_S, LLM_TRIES
 from actormem.ports import LLM
 
-__all__ = ["SummaryCalls"]
+__all__ = ["SummaryCalls", "find_politely"]
 
 Made = TypeVar("Made")
 logger = logging.getLogger(__name__)
@@ -56,7 +59,13 @@ class SummaryCalls:
         count = self._services.tokenizer_for(job.model).count
 
         def begin() -> SpanRequests:
-            return SpanRequests(job.messages, tokens=job.tokens, window_tokens=llm.window_tokens, count=count)
+            return SpanRequests(
+                job.messages,
+                tokens=job.tokens,
+                window_tokens=llm.window_tokens,
+                count=count,
+                find=find_politely,
+            )
 
         requests = await self._in_thread(begin)
         summary: Summary | None = None
@@ -113,10 +122,24 @@ class SummaryCalls:
         return await anyio.to_thread.run_sync(make, limiter=self._services.counting)
 
 
+def find_politely(text: str, *, time_ms: int = 0, offset_minutes: int = 0) -> tuple[Entity, ...]:
+    """The entities of a text; for threads, which let the event loop go first.
+
+    Without it a thread keeps the interpreter for 5 ms at a time, and the loop waits for as long, again and again.
+    """
+    time.sleep(0)
+    return find_entities(text, time_ms=time_ms, offset_minutes=offset_minutes)
+
+
 def _checked(reply: str, request: Request, count: Callable[[str], int]) -> tuple[Summary | None, int]:
     """The reply as a summary, None where it is none; and its tokens."""
     checked = checked_summary(
-        reply, sources=request.messages, previous=request.previous, tokens=request.tokens, count=count
+        reply,
+        sources=request.messages,
+        previous=request.previous,
+        tokens=request.tokens,
+        count=count,
+        find=find_politely,
     )
     return checked, count(reply)
 

@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from actormem.core.entities import find_entities
+from actormem.core.summary.known_values import FindEntities
 from actormem.core.summary.outline import fitted, parsed
 from actormem.core.summary.request import TEXT_CHARS, message_row, says_something, summary_messages
 from actormem.core.summary.spoken import conversation_language
@@ -57,6 +59,7 @@ class SpanRequests:
         tokens: Most tokens of the summary; a small window allows fewer.
         window_tokens: What the model's context holds, at least `WINDOW_TOKENS_MIN`.
         count: Tokens of a text.
+        find: Finds the entities of a text.
 
     Cost:
         Counts each message once, and each request once or a few times.
@@ -69,11 +72,13 @@ class SpanRequests:
         tokens: int,
         window_tokens: int,
         count: Callable[[str], int],
+        find: FindEntities = find_entities,
     ) -> None:
         assert window_tokens >= WINDOW_TOKENS_MIN
         self._messages = tuple(message for message in messages if says_something(message))
         self._sizes = [count(message_row(message)) + 1 for message in self._messages]
         self._count = count
+        self._find = find
         self._window_tokens = window_tokens
         self._tokens = max(1, min(tokens, window_tokens // SUMMARY_PART))
         self._brief = window_tokens < BRIEF_TOKENS
@@ -135,7 +140,12 @@ class SpanRequests:
 
     def _prompt(self, messages: Sequence[Message], previous: str, chars: int) -> list[dict[str, str]]:
         return summary_messages(
-            messages, previous=previous, tokens=self._tokens, brief=self._brief, text_chars=chars
+            messages,
+            previous=previous,
+            tokens=self._tokens,
+            find=self._find,
+            brief=self._brief,
+            text_chars=chars,
         )
 
     def _tokens_of(self, prompt: Sequence[dict[str, str]]) -> int:

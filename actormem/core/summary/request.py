@@ -19,6 +19,7 @@ from actormem.core.values import JsonValue, Message
 __all__ = ["message_row", "says_something", "summary_messages"]
 
 TEXT_CHARS: Final = HEAD_CHARS + TAIL_CHARS  # of each text
+VALUES_MAX: Final = 16  # named once more, most important first; all of them stand in the conversation
 ROLES: Final = ("user", "assistant", "tool")  # system text is the program's and is sent to the model anyway
 
 INSTRUCTIONS: Final[dict[Language, str]] = {
@@ -128,11 +129,12 @@ def summary_messages(
         Two messages with `role` and `content`.
     """
     tongue = conversation_language(messages, previous)
-    rows = [message_row(message, text_chars) for message in messages if message.role in ROLES]
+    rows = rows_of(messages, text_chars)
     earlier, conversation, exact = LABELS[tongue]
     lines = [f"[{earlier}]", json_text(previous), f"[{conversation}]", *rows]
     if not brief:
-        lines += [f"[{exact}]", json_text(list(KnownValues(messages, find=find).missing_from("")))]
+        values = KnownValues(messages, find=find).missing_from("")
+        lines += [f"[{exact}]", json_text(list(values[:VALUES_MAX]))]
     body = "\n".join(lines)
     # A text cannot hold the hash of a text that holds it: the delimiters cannot be forged from inside.
     fence = blake2b(body.encode(errors="replace"), digest_size=6).hexdigest()
@@ -150,12 +152,23 @@ def says_something(message: Message) -> bool:
     return message.role in ROLES and bool(message.text.strip() or message.tool_calls)
 
 
-def message_row(message: Message, text_chars: int = TEXT_CHARS) -> str:
-    """One message as one line of JSON, with its time where it has one."""
+def rows_of(messages: Sequence[Message], text_chars: int) -> list[str]:
+    """A row for each message that is sent; the time only where the day is another than before."""
+    rows: list[str] = []
+    day = None
+    for message in messages:
+        if message.role in ROLES:
+            before, day = day, message.time.date() if message.time_ms else day
+            rows.append(message_row(message, text_chars, timed=day != before))
+    return rows
+
+
+def message_row(message: Message, text_chars: int = TEXT_CHARS, *, timed: bool = False) -> str:
+    """One message as one line of JSON, with its time where that is asked for."""
     row: dict[str, JsonValue] = {"role": message.role}
     if message.name:
         row["name"] = message.name
-    if message.time_ms:
+    if timed:
         row["time"] = message.time.isoformat(timespec="minutes")
     text = cut_text(message.text, text_chars)
     if text:
