@@ -109,7 +109,9 @@ async def test_a_session_that_shows_a_block_does_not_recall_it_and_another_sessi
         other = await runtime.spawn("other", user="ada", budget=ROOMY)
         note = [str(one["content"]) for one in await answered(other, asked)]
         assert any("not said by the user" in text and "lighthouse" in text for text in note[:-1])
-        assert "From memory" not in note[-1] or "lighthouse with grandmother." not in note[-1].split("From")[1]
+        assert (
+            "From memory" not in note[-1] or "lighthouse with grandmother." not in note[-1].split("From")[1]
+        )
 
 
 async def test_waking_again_makes_no_second_item_and_one_that_was_lost_is_made(tmp_path: Path) -> None:

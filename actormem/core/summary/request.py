@@ -174,10 +174,20 @@ def message_row(message: Message, text_chars: int = TEXT_CHARS, *, timed: bool =
     if text:
         row["text"] = text
     if message.tool_calls:
-        row["tool_calls"] = [
-            f"{call.name}({cut_text(call.arguments, text_chars)})" for call in message.tool_calls
-        ]
+        row["tool_calls"] = calls_of(message, text_chars)
     return json_text(row)
+
+
+def calls_of(message: Message, chars: int) -> list[JsonValue]:
+    """The calls in short, together about as long as one text may be; then how many are left out."""
+    shown: list[JsonValue] = []
+    for place, call in enumerate(message.tool_calls):
+        text = f"{call.name[:chars]}({cut_text(call.arguments, chars)})"
+        if shown and len(text) > chars:
+            return [*shown, f"… {len(message.tool_calls) - place}"]
+        shown.append(text)
+        chars = max(1, chars - len(text))
+    return shown
 
 
 def json_text(value: JsonValue) -> str:
