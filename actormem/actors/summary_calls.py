@@ -24,7 +24,7 @@ from actormem.errors import ProviderError
 from actormem.limits import LLM_BACKOFF_S, LLM_REST_S, LLM_TRIES
 from actormem.ports import LLM
 
-__all__ = ["SummaryCalls", "find_politely"]
+__all__ = ["SummaryCalls", "find_politely", "stored_summary"]
 
 Made = TypeVar("Made")
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class SummaryCalls:
             return None
         cache, owner, key = self._services.cache, job.key.owner, _content_key(llm, job)
         [stored] = await cache.get_many(owner, [key])
-        known = _summary_of(stored)
+        known = stored_summary(stored)
         if known is not None or self._services.clock.monotonic_s() < self._rest_until_s:
             return known
         erasure_count = self._services.erasure_count
@@ -144,7 +144,7 @@ def _checked(reply: str, request: Request, count: Callable[[str], int]) -> tuple
     return checked, count(reply)
 
 
-def _summary_of(stored: bytes | None) -> Summary | None:
+def stored_summary(stored: bytes | None) -> Summary | None:
     """A summary from the cache; None where there is none, or its bytes are not ours."""
     if stored is None:
         return None
