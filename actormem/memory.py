@@ -14,6 +14,7 @@ from actormem.actors import messages as say
 from actormem.actors.recalling import recall
 from actormem.core.facts.attributes import cardinality
 from actormem.core.ids import checked_id
+from actormem.core.summary.outline import parsed
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
@@ -35,6 +36,7 @@ from actormem.statistics import Receipt
 
 __all__ = ["OwnerMemory"]
 
+LINE_CHARS_MIN = 6  # a shorter line of a summary stands in many texts that have nothing to do with it
 IMPORT_BATCH = 64  # messages taken in at a time, so that live turns of the same owner get their turn between
 
 
@@ -237,7 +239,8 @@ class OwnerMemory(FrontDoor):
         asked = say.ForgetItem(checked_id(item_id, "item id"), redact)
         gone = cast("say.Forgotten", await self.ask_memory(owner, asked))
         keys = {SessionKey(owner, item.session_id) for item in gone.items if item.session_id and redact}
-        texts, sessions = await self._redacted(owner, gone.shown_in | keys, _redact(gone.items, words=redact))
+        cut = _redact(gone.items, words=redact)
+        texts, sessions = await self._redacted(owner, gone.shown_in | keys, cut)
         await self._scrub(owner)
         return Receipt(item_count=len(gone.items), text_count=texts, session_count=sessions)
 
@@ -247,7 +250,8 @@ class OwnerMemory(FrontDoor):
         key = SessionKey(owner, checked_id(session_id, "session id"))
         existed = await self.ask(self._system.ref("session", key), say.Erase())
         gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems(session_id)))
-        texts, sessions = await self._redacted(owner, gone.shown_in - {key}, _redact(gone.items, words=False))
+        cut = _redact(gone.items, words=False)
+        texts, sessions = await self._redacted(owner, gone.shown_in - {key}, cut)
         await self._scrub(owner)
         return Receipt(
             item_count=len(gone.items), text_count=texts, session_count=int(existed is True) + sessions
@@ -285,6 +289,8 @@ class OwnerMemory(FrontDoor):
         for key in sorted(keys | self._residents(owner)):
             done = await self.ask(self._system.ref("session", key), asked)
             counts.append(cast("say.Redacted", done).text_count)
+        if asked.values:
+            await self.ask_memory(owner, say.CutSummaries(tuple(filter(None, (*asked.words, *asked.values)))))
         return sum(counts), sum(1 for texts in counts if texts)
 
     async def _scrub(self, owner: Owner) -> None:
@@ -296,9 +302,15 @@ class OwnerMemory(FrontDoor):
 def _redact(items: Sequence[Item], *, words: bool) -> say.Redact:
     return say.Redact(
         words=tuple({item.quote for item in items}) if words else (),
-        values=tuple({word for item in items for word in (item.text, item.value)}),
+        values=tuple({word for item in items for word in (item.text, item.value, *_lines(item))}),
         item_ids=tuple(item.id for item in items),
     )
+
+
+def _lines(item: Item) -> Sequence[str]:
+    """The lines of a summary: what a block shows of it."""
+    lines = (line.text for line in parsed(item.text)) if item.source == "summary" else ()
+    return [line for line in lines if len(line) >= LINE_CHARS_MIN]
 
 
 def _imported(log: Sequence[Given]) -> list[Message]:

@@ -31,11 +31,13 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         record: Of the disk.
         summaries_llm, summaries_extractive: Blocks made, by how.
         summaries_refused: Requests that did not get through; they were asked again.
+        summaries_over_daily_tokens: Calls that `daily_llm_tokens` did not allow; those summaries are extractive.
         values_repaired: Sentences left out of an LLM's summaries because of a value their source does not have.
         news_refused: News for long-term memory that did not get through; it was read from the record later.
         orphan_tool_calls: Calls that were closed with a marked "no result", because none had come.
         orphan_results: Results that came for no open call: kept and listed, never shown.
         llm_failures, embed_failures: Background calls that failed.
+        llm_prompt_tokens, llm_reply_tokens: Of background calls, failed ones too, as we count.
         embedded_texts: Texts embedded, caches apart.
     """
 
@@ -46,11 +48,14 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     summaries_llm: int
     summaries_extractive: int
     summaries_refused: int
+    summaries_over_daily_tokens: int
     values_repaired: int
     news_refused: int
     orphan_tool_calls: int
     orphan_results: int
     llm_failures: int
+    llm_prompt_tokens: int
+    llm_reply_tokens: int
     embed_failures: int
     embedded_texts: int
 
@@ -66,11 +71,14 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         summaries_llm=counters.summaries_llm,
         summaries_extractive=counters.summaries_extractive,
         summaries_refused=counters.summaries_refused,
+        summaries_over_daily_tokens=counters.summaries_over_daily_tokens,
         values_repaired=counters.values_repaired,
         news_refused=counters.news_refused,
         orphan_tool_calls=counters.orphan_tool_calls,
         orphan_results=counters.orphan_results,
         llm_failures=counters.llm_failures,
+        llm_prompt_tokens=counters.llm_prompt_tokens,
+        llm_reply_tokens=counters.llm_reply_tokens,
         embed_failures=counters.embed_failures,
         embedded_texts=counters.embedded_texts,
     )

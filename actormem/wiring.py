@@ -6,14 +6,14 @@ from typing import TypeVar, cast
 
 import anyio.to_thread
 
-from actormem.errors import ProviderError, UsageError
+from actormem.core.summary import WINDOW_TOKENS_MIN
+from actormem.errors import BudgetError, ProviderError, UsageError
 from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
 
 __all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_embedder"]
 
 
 Port = TypeVar("Port")
-LLM_WINDOW_MIN = 1_024  # tokens: instructions, an earlier summary, and a few messages to summarise
 
 
 class Tokenizers:
@@ -55,25 +55,27 @@ def make_llm(given: str | LLM | None) -> LLM | None:
     """The LLM of background work: None, an object of yours, or `openai:MODEL`.
 
     Raises:
-        UsageError: The name is not one of these, there is no key for it, or its window is too small to work with.
+        UsageError: The name is not one of these, or there is no key for it.
+        BudgetError: Its window is too small for any summary; with both numbers.
     """
     if given is None:
         return None
     if not isinstance(given, str):
-        return _wide_enough(_checked("llm", given, "complete"))
+        return _with_window(_checked("llm", given, "complete"))
     provider, _, model = given.partition(":")
     if provider != "openai" or not model:
         raise UsageError(
             f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None"
         )
-    return cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model))
+    return _with_window(cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model)))
 
 
-def _wide_enough(llm: LLM) -> LLM:
-    if llm.window_tokens < LLM_WINDOW_MIN:
-        raise UsageError(
-            f"the LLM's window ({llm.window_tokens} tokens) cannot hold a request for a summary",
-            hint=f"it needs at least {LLM_WINDOW_MIN}",
+def _with_window(llm: LLM) -> LLM:
+    if llm.window_tokens < WINDOW_TOKENS_MIN:
+        raise BudgetError(
+            f"the window of {llm.name} holds {llm.window_tokens} tokens, a summary needs {WINDOW_TOKENS_MIN}",
+            needed_tokens=WINDOW_TOKENS_MIN,
+            budget_tokens=llm.window_tokens,
         )
     return llm
 

@@ -52,7 +52,7 @@ class Compactor:
         job = Summarize(
             key=self._key,
             request=self._request,
-            messages=tuple(entry.message for entry in state.entries if entry.sequence <= plan.last),
+            messages=tuple(one.message for one in state.entries if plan.first <= one.sequence <= plan.last),
             previous=plan.previous,
             tokens=plan.tokens,
             model=state.settings.model,

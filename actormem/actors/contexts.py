@@ -118,6 +118,7 @@ class ContextMaker:
             visible=frozenset(one.message.id for one in state.view),
             shown=state.shown,
             min_score=FLOOR,
+            blocks=frozenset(block.last for block in state.blocks if block.wire),
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from actormem.actors.messages import Observed, RememberItem
+from actormem.actors.block_items import BlockItems, block_name
+from actormem.actors.messages import Observed, RememberBlocks, RememberItem
 from actormem.actors.services import Services
 from actormem.core.facts.extraction import extract
 from actormem.core.facts.reconcile import reconcile, rivals
@@ -25,12 +26,17 @@ SPOKEN_ROLES = ("user", "assistant")
 
 
 class Intake:
-    """Writes into one owner's partition."""
+    """Writes into one owner's partition.
+
+    Attributes:
+        blocks: Which items stand for which summary blocks.
+    """
 
     def __init__(self, owner: Owner, partition: Partition, services: Services) -> None:
         self._owner = owner
         self._partition = partition
         self._services = services
+        self.blocks = BlockItems(partition, services)
         self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
         self._by_source: dict[tuple[str, str], set[str]] = {}
         self._by_subject: dict[tuple[str, str], set[str]] = {}
@@ -60,6 +66,34 @@ class Intake:
         changed = self._fact("", asked.fact, message, imported=False, expires_ms=asked.expires_ms)
         kept = next((item for item in changed if item.state == "live"), changed[0])
         return kept, self._stored({item.id: item for item in changed})
+
+    async def remember_blocks(self, news: RememberBlocks) -> list[Write]:
+        """Take in the summaries of a session's durable blocks; those that are in already change nothing."""
+        changed: dict[str, Item] = {}
+        for block in sorted(news.blocks, key=lambda one: one.last):
+            if text_hash(block_name(news.key.session_id, block.last)) in self._tombstones:
+                continue
+            for item in await self.blocks.made(news.key, block):
+                self._put(item)
+                changed[item.id] = item
+        return self._stored(changed)
+
+    def replaced(self, item: Item) -> list[tuple[str, str]]:
+        """Values that the item's sources stated and that are no longer so, each with what took its place."""
+        found: list[tuple[str, str]] = []
+        for message_id in item.source_ids:
+            for id in self._by_source.get((item.session_id, message_id), ()):
+                fact = self._partition.item(id)
+                if fact is not None and fact.value and fact.state == "superseded":
+                    newest = self._newest(fact)
+                    found.append((fact.value, newest.value if newest else ""))
+        return found
+
+    def _newest(self, item: Item) -> Item | None:
+        after: Item | None = item
+        while after is not None and after.superseded_by:
+            after = self._partition.item(after.superseded_by)
+        return after if after is not item else None
 
     def edit(self, item: Item, text: str) -> tuple[Item, list[Write]]:
         """Give an item another text. Its version goes up; everything else of it stays.
@@ -112,6 +146,9 @@ class Intake:
 
     def removed(self, item: Item) -> None:
         """An item has left the partition."""
+        if item.source == "summary":
+            self.blocks.removed(item)
+            return
         for message_id in item.source_ids:
             self._by_source.get((item.session_id, message_id), set()).discard(item.id)
         self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
@@ -194,6 +231,9 @@ class Intake:
         self._link(item)
 
     def _link(self, item: Item) -> None:
+        if item.source == "summary":  # its messages are taken in by themselves
+            self.blocks.link(item)
+            return
         for message_id in item.source_ids:
             self._by_source.setdefault((item.session_id, message_id), set()).add(item.id)
         if item.attribute:

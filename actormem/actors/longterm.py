@@ -8,9 +8,11 @@ another's. Everything here follows from the record; the partition is a cache of 
 from collections.abc import Sequence
 
 import anyio.lowlevel
+import msgspec
 import numpy as np
 
 from actormem.actors import messages as say
+from actormem.actors.block_items import block_name
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
@@ -19,7 +21,8 @@ from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
 from actormem.core.session.events import decode_event
-from actormem.core.values import Item, Owner, SessionKey
+from actormem.core.summary.outdated import without_outdated
+from actormem.core.values import Hit, Item, Owner, SessionKey
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LOAD_STEP_ITEMS, SEARCH_INLINE_ROWS
@@ -75,6 +78,8 @@ class LongTermActor:
                 reply.answer(self._partition.speakers)
             case say.Observe():
                 await self._observe(message)
+            case say.RememberBlocks():
+                self._record(await self._intake.remember_blocks(message), None, None)
             case say.RememberItem():
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
@@ -92,6 +97,9 @@ class LongTermActor:
                 self._record(writes, reply, item)
             case say.ForgetItem():
                 await self._forget(message, reply)
+            case say.CutSummaries():
+                cut = self._intake.blocks.holding(message.values)
+                self._record(self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
             case say.Settle():
@@ -144,6 +152,7 @@ class LongTermActor:
         if not asked.query:
             return say.Recalled((), 0, changed)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
+        exclude |= self._intake.blocks.shown(asked.session_id, asked.blocks)
         exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
         query = Query(
             text=asked.query,
@@ -163,15 +172,27 @@ class LongTermActor:
         else:
             hits = await self._vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
+        if asked.at_ms is None:
+            hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
         return say.Recalled(hits, self._partition.considered_count(query), changed)
+
+    def _current(self, hit: Hit) -> Hit | None:
+        """A summary without what is no longer so, None where nothing is left of it; any other hit as it is."""
+        item = hit.item
+        if item.source != "summary":
+            return hit
+        text = without_outdated(item.text, self._intake.replaced(item))
+        if text == item.text:
+            return hit
+        return msgspec.structs.replace(hit, item=msgspec.structs.replace(item, text=text)) if text else None
 
     def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
         """What the asker has shown and that is no longer so."""
         found: list[say.Shown] = []
         for id, version in asked.shown.items():
             item = self._partition.item(id)
-            if version == GONE_VERSION or item is None:
-                continue
+            if version == GONE_VERSION or item is None or item.source == "summary":
+                continue  # a summary that another takes in is no less true
             if item.state == "superseded" or self._expired(item):
                 found.append(say.Shown(item, self._newest(item)))
         return tuple(found)
@@ -202,27 +223,45 @@ class LongTermActor:
 
     async def _forget(self, asked: say.ForgetItem, reply: Reply | None) -> None:
         item = self._item(asked.id)
-        gone = self._intake.chain(item)
+        blocks = self._intake.blocks
+        gone = (item, *blocks.earlier(item)) if item.source == "summary" else self._intake.chain(item)
         words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
         rewritten: list[Item] = []
         if asked.sources:
-            for other in self._intake.of_sources(gone):
+            for other in self._intake.of_sources(one for one in gone if one.source != "summary"):
                 if other.kind == "episode":
                     words.add(other.text)
                     rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
-        shown_in = await self._shown_in((*gone, *rewritten))
+        ids = {one.id for one in gone}
+        values = tuple({word for one in gone for word in (one.quote, one.text, one.value) if word})
+        cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]
+        shown_in = await self._shown_in((*gone, *rewritten, *(whole for whole, _ in cut)))
         self._remove(gone)
         for other in rewritten:
             self._partition.put(other)
+        words |= {block_name(one.session_id, one.sequence) for one in gone if one.source == "summary"}
         hashes = tuple(text_hash(word) for word in words)
         writes: list[Write] = [
             DeleteItems(self._owner, tuple(one.id for one in gone)),
             PutTombstones(self._owner, hashes),
+            *self._cut_summaries(cut),
         ]
         if rewritten:
             writes.append(PutItems(tuple(rewritten)))
         self._intake.buried(hashes)
         self._record(writes, reply, say.Forgotten(gone, shown_in))
+
+    def _cut_summaries(self, cut: Sequence[tuple[Item, Item | None]]) -> list[Write]:
+        """Put what is left of summaries in their place."""
+        left = tuple(rest for _, rest in cut if rest is not None)
+        empty = tuple(whole for whole, rest in cut if rest is None)
+        for item in left:
+            self._partition.put(item)
+        self._remove(empty)
+        writes: list[Write] = [PutItems(left)] if left else []
+        if empty:
+            writes.append(DeleteItems(self._owner, tuple(item.id for item in empty)))
+        return writes
 
     async def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:
         gone = tuple(

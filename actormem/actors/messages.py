@@ -10,7 +10,7 @@ import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
-from actormem.core.session.events import MessageAdded, SessionEvent, message_of
+from actormem.core.session.events import BlockMade, MessageAdded, SessionEvent, message_of, summary_of
 from actormem.core.session.working import Settings
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
@@ -18,9 +18,11 @@ from actormem.ports import Vectors
 
 __all__ = [
     "AddMessages",
+    "BlockWords",
     "BuildContext",
     "CloseTurn",
     "Configure",
+    "CutSummaries",
     "DropItems",
     "EditItem",
     "Erase",
@@ -39,6 +41,7 @@ __all__ = [
     "Recalled",
     "Redact",
     "Redacted",
+    "RememberBlocks",
     "RememberItem",
     "Settle",
     "Shown",
@@ -46,6 +49,7 @@ __all__ = [
     "SummaryReady",
     "Wake",
     "WithdrawTurn",
+    "blocks_made",
     "configured",
     "observed",
 ]
@@ -218,6 +222,30 @@ class Observe(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Observed, ...]
 
 
+class BlockWords(msgspec.Struct, frozen=True):
+    """A durable summary block: its first and last event, and its summary."""
+
+    first: int
+    last: int
+    summary: str
+
+
+def blocks_made(events: Iterable[SessionEvent]) -> tuple[BlockWords, ...]:
+    """The blocks that events made."""
+    return tuple(
+        BlockWords(event.first, event.last, summary_of(event))
+        for event in events
+        if isinstance(event, BlockMade)
+    )
+
+
+class RememberBlocks(msgspec.Struct, frozen=True):
+    """Have an item for each of these durable blocks of a session. A tell; repeated at each waking."""
+
+    key: SessionKey
+    blocks: tuple[BlockWords, ...]
+
+
 class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     """Find items for a query. Answered by `Recalled`.
 
@@ -225,6 +253,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         vectors: (s, d) unit rows, one for each segment of the query; None where there is no embedding.
         visible: Ids of messages of `session_id` that the asker sees anyway: their items are left out.
         shown: Items the asker has shown, with the version; those that changed since come back.
+        blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
     """
 
     query: str
@@ -236,6 +265,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     shown: Mapping[str, int] = {}
     min_score: float | None = None
     at_ms: int | None = None
+    blocks: frozenset[int] = frozenset()
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -308,6 +338,15 @@ class Forgotten(msgspec.Struct, frozen=True):
 
     items: tuple[Item, ...]
     shown_in: frozenset[SessionKey]
+
+
+class CutSummaries(msgspec.Struct, frozen=True):
+    """Cut the lines that hold one of these values out of remembered summaries. Answered by None when durable.
+
+    Asked once the sessions are redacted: what they told before is then in.
+    """
+
+    values: tuple[str, ...]
 
 
 class DropItems(msgspec.Struct, frozen=True):

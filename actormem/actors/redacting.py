@@ -17,7 +17,7 @@ from actormem.core.session.events import (
 from actormem.core.values import JsonValue
 from actormem.ports import StoredEvent
 
-__all__ = ["redacted_texts"]
+__all__ = ["redacted_texts", "without_lines"]
 
 MARK = "[forgotten]"
 
@@ -64,13 +64,14 @@ def _block(text: str, values: Sequence[str]) -> str:
     fields: dict[str, JsonValue] = msgspec.json.decode(words["wire"]) if words["wire"] else {}
     content = fields.get("content")
     if isinstance(content, str):
-        fields["content"] = _without_lines(content, values)
+        fields["content"] = without_lines(content, values)
         words["wire"] = msgspec.json.encode(fields).decode()
-    words["summary"] = _without_lines(words["summary"], values)
+    words["summary"] = without_lines(words["summary"], values)
     return msgspec.json.encode(words).decode()
 
 
-def _without_lines(text: str, values: Sequence[str]) -> str:
+def without_lines(text: str, values: Sequence[str]) -> str:
+    """What memory wrote, without the lines that hold one of the values."""
     return "\n".join(line for line in text.split("\n") if not any(value in line for value in values))
 
 

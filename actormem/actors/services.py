@@ -7,6 +7,7 @@ import anyio
 import msgspec
 
 from actormem import limits
+from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.precedence import Precedence
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
@@ -25,6 +26,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         write_threshold: Importance below which what the user says in passing is not written as a fact.
         summaries_at_once: Summaries that are made at the same time.
         llm_deadline_s: What one background call to the LLM may take.
+        daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -32,6 +34,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     write_threshold: float = limits.WRITE_THRESHOLD
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE
     llm_deadline_s: float = limits.LLM_DEADLINE_S
+    daily_llm_tokens: int | None = None
 
 
 class Counters(msgspec.Struct):
@@ -40,8 +43,11 @@ class Counters(msgspec.Struct):
     summaries_llm: int = 0
     summaries_extractive: int = 0
     summaries_refused: int = 0
+    summaries_over_daily_tokens: int = 0
     values_repaired: int = 0
     llm_failures: int = 0
+    llm_prompt_tokens: int = 0
+    llm_reply_tokens: int = 0
     embed_failures: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
@@ -83,6 +89,7 @@ class Services:
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
         self.forgetting: set[Owner] = set()  # whose sessions take nothing in until it is done
         self.precedence = Precedence(clock)
+        self.daily_tokens = DailyTokens(cache, clock, options.daily_llm_tokens)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
 

@@ -46,6 +46,7 @@ class SessionActor:
         self._open_request = ""  # who asked for the open turn
         self._settling: list[Reply] = []
         self._missed = 0  # first event whose news did not get through, or 0
+        self._untold: tuple[say.BlockWords, ...] = ()  # blocks whose news did not get through
         self._unreadable: StorageError | None = None
 
     async def started(self, scope: Scope) -> None:
@@ -62,6 +63,7 @@ class SessionActor:
         self._contexts.loaded(state)
         if state.entries and self._journal.progress < state.entries[-1].sequence:
             self._observe(self._journal.progress + 1, state.entries[-1].sequence, ())
+        self._tell_blocks(tuple(say.BlockWords(one.first, one.last, one.summary) for one in state.blocks))
         if state.turn_id:  # the process ended inside a turn: it was never answered
             draft = self._journal.draft()
             decide.close_turn(draft, "unanswered", self._services.clock.now_ms())
@@ -286,7 +288,7 @@ class SessionActor:
     def _erase(self, reply: Reply | None) -> None:
         self._compactor.discard()
         existed = self._unreadable is not None or self._journal.state.sequence > 0
-        self._missed, self._unreadable = 0, None
+        self._missed, self._untold, self._unreadable = 0, (), None
         for _, waiting in self._waiting:
             waiting.fail(StoppedError("the turn cannot begin", reason="the session is being forgotten"))
         self._waiting.clear()
@@ -318,6 +320,18 @@ class SessionActor:
         found = say.observed(first, events)
         if found or self._missed:
             self._observe(first, first + len(events) - 1, found)
+        self._tell_blocks((*self._untold, *say.blocks_made(events)))
+
+    def _tell_blocks(self, blocks: tuple[say.BlockWords, ...]) -> None:
+        """Have durable blocks remembered; what does not get through is told again with the next news."""
+        self._untold = ()
+        if not blocks:
+            return
+        try:
+            self._services.ref("longterm", self._key.owner).tell(say.RememberBlocks(self._key, blocks))
+        except (OverloadedError, StoppedError):
+            self._untold = blocks
+            self._services.counters.news_refused += 1
 
     def _observe(self, first: int, upto: int, found: tuple[say.Observed, ...]) -> None:
         """Send the news; what did not get through before is then read from the record, with all since."""

@@ -107,8 +107,8 @@ async def test_a_summariser_with_a_small_window_is_given_its_span_in_parts_that_
 
 async def test_an_llm_whose_window_can_never_hold_a_request_is_refused_at_the_door() -> None:
     """https://github.com/letta-ai/letta/issues/3279: what cannot work must be said at the start."""
-    with pytest.raises(actormem.UsageError, match="500"):
-        async with opened(llm=ScriptedLLM(window_tokens=500)):
+    with pytest.raises(actormem.UsageError, match="200"):
+        async with opened(llm=ScriptedLLM(window_tokens=200)):
             pass
 
 

@@ -1,7 +1,8 @@
 """The context: what the model sees at this turn, in the one order that keeps its beginning stable.
 
 System prompt · summary blocks · exact values of what was cut since · verbatim messages with their notes · the
-newest user message with its note. Within an epoch each context is, byte for byte, an extension of the one before.
+newest user message with its note, and behind it a block for the tool groups of a long turn. Within an epoch each
+context is, byte for byte, an extension of the one before.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from actormem.core.context.notes import (
 from actormem.core.context.shorten import Counter
 from actormem.core.context.trace import Section, Trace
 from actormem.core.session import events as ev
-from actormem.core.session.working import Entry, Working
+from actormem.core.session.working import Block, Entry, Working
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
@@ -66,11 +67,15 @@ def assemble(state: Working) -> tuple[Part, ...]:
     parts: list[Part] = []
     if settings.system:
         parts.append(Part(system_wire(settings.system), settings.system_tokens, "system"))
-    parts += [Part(block.wire, block.tokens, "summary") for block in state.blocks if block.wire]
+    begin = state.entries[0].sequence if state.entries else state.sequence + 1
+    parts += [_block_part(block) for block in state.blocks if block.wire and block.last < begin]
     if state.head:
         parts.append(Part(state.head, state.head_tokens, "values"))
+    between = [block for block in state.blocks if block.wire and block.last >= begin]
     newest = state.newest_user
     for entry in state.view:
+        while between and between[0].last < entry.sequence:
+            parts.append(_block_part(between.pop(0)))
         section = "newest" if newest is not None and entry.sequence >= newest.sequence else "verbatim"
         note = state.notes.get(entry.sequence)
         if note is None:
@@ -80,7 +85,11 @@ def assemble(state: Working) -> tuple[Part, ...]:
             parts.append(Part(note.apart, note.apart_tokens, section, note.apart_tokens))
         inside = note.tokens - note.apart_tokens
         parts.append(Part(note.merged, entry.tokens + inside, section, inside))
-    return tuple(parts)
+    return (*parts, *map(_block_part, between))
+
+
+def _block_part(block: Block) -> Part:
+    return Part(block.wire, block.tokens, "summary")
 
 
 def assemble_noted(state: Working) -> tuple[Part, ...]:

@@ -4,6 +4,10 @@ Blocks are appended, oldest first, so that a compaction leaves those before it a
 summary takes half of what is left of its share; a fifth block takes the place of all. So their number is bounded
 and most compactions rewrite nothing. A block shows the exact values of what it stands for, as far as their share
 lasts and no other block and no verbatim message shows them.
+
+A block stands where its messages stood. Where a turn alone fills the context, its finished tool groups become a
+block behind the user's message, which stays verbatim; the next one of the turn takes its place, and the compaction
+that takes the turn itself takes it in.
 """
 
 from collections.abc import Sequence
@@ -12,9 +16,10 @@ import msgspec
 
 from actormem.core.context.notes import head_text, wire_of, words_of
 from actormem.core.context.shorten import Counter
+from actormem.core.context.spans import oldest_group, oldest_span, turn_span
 from actormem.core.entities import EntityRow
 from actormem.core.session import events as ev
-from actormem.core.session.working import Block, Entry, Working, groups
+from actormem.core.session.working import Block, Entry, Working
 from actormem.core.wire import wire_tokens
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
 
@@ -29,18 +34,21 @@ __all__ = [
 ]
 
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
+TURN_PART = 4  # a block inside a turn may take a quarter of the share, even where the others have used it up
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A compaction to be made.
 
     Attributes:
+        first: Sequence of the first message it stands for; blocks inside its span are taken in.
         last: Sequence of the last message it stands for.
-        merges: Whether it takes the place of the blocks before it.
-        previous: Their summaries, where it does.
+        merges: Whether it takes the place of all blocks before it.
+        previous: The summaries of the blocks it takes in.
         tokens: Ceiling of its summary.
     """
 
+    first: int
     last: int
     merges: bool
     previous: str
@@ -65,26 +73,65 @@ def plan_compaction(state: Working) -> Plan | None:
     may go.
     """
     budget = state.settings.budget
-    made = (*state.dropped, *state.blocks)
-    too_large = sum(block.summary_tokens for block in made) > budget.summary_tokens or len(state.dropped) > 1
-    merges = too_large or bool(state.dropped) or _full(state)
-    kept = () if merges else state.blocks
-    tokens = (budget.summary_tokens - sum(block.summary_tokens for block in kept)) // 2
+    too_large = sum(block.summary_tokens for block in made_blocks(state)) > budget.summary_tokens
+    too_large = too_large or len(state.dropped) > 1
     if state.tokens < mark_tokens(state, budget.compact_at) and not state.out and not too_large:
         return None
-    blocks = sum(block.tokens for block in kept) + 2 * tokens
-    coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
-    last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
-    if not last and too_large:
-        last = _oldest(state)
-    if not last:
+    if not state.entries:
         return None
+    begin = state.entries[0].sequence
+    made = made_blocks(state)
+    full = _full(state, sum(block.last < begin for block in state.blocks))
+    merges = too_large or bool(state.dropped) or full
+    kept = () if merges else state.blocks
+    last = oldest_span(state, _staying(state, kept), _slack(state))
+    if not last and too_large:
+        last = oldest_group(state)
+    if last:
+        return _plan(state, made[0].first if merges else begin, last, merges)
+    newest = state.newest_user
+    if newest is None:
+        return None
+    kept = tuple(block for block in state.blocks if block.last < newest.sequence)
+    found = turn_span(state, _staying(state, kept, TURN_PART), _slack(state))
+    if found is None:
+        return None
+    earlier = [block.first for block in state.blocks if block.first > newest.sequence]
+    return _plan(state, min([found[0], *earlier]), found[1], False, TURN_PART)
+
+
+def _plan(state: Working, first: int, last: int, merges: bool, part: int = 0) -> Plan:
+    inside = [block for block in made_blocks(state) if first <= block.first and block.last <= last]
+    kept = [block for block in state.blocks if block not in inside]
+    previous = "\n".join(block.summary for block in inside)
     return Plan(
-        last=last,
-        merges=merges,
-        previous="\n".join(block.summary for block in made) if merges else "",
-        tokens=max(0, tokens),
+        first=first, last=last, merges=merges, previous=previous, tokens=_summary_tokens(state, kept, part)
     )
+
+
+def _summary_tokens(state: Working, kept: Sequence[Block], part: int = 0) -> int:
+    """Half of what other blocks leave of the share; at least one `part` of it, where one is given."""
+    share = state.settings.budget.summary_tokens
+    left = (share - sum(block.summary_tokens for block in kept)) // 2
+    return max(0, left, share // part if part else 0)
+
+
+def _staying(state: Working, kept: Sequence[Block], part: int = 0) -> int:
+    """Tokens of messages that a compaction is to leave, beside the blocks kept and the one to be made."""
+    blocks = sum(block.tokens for block in kept) + 2 * _summary_tokens(state, kept, part)
+    coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
+    goal = mark_tokens(state, state.settings.budget.compact_to)
+    return goal - base_tokens(state) - blocks - coming
+
+
+def _slack(state: Working) -> int:
+    budget = state.settings.budget
+    return (mark_tokens(state, budget.compact_at) - mark_tokens(state, budget.compact_to)) // 2
+
+
+def made_blocks(state: Working) -> tuple[Block, ...]:
+    """All blocks, those that did not fit any more too, oldest first."""
+    return (*state.dropped, *state.blocks)
 
 
 def wants_swap(state: Working) -> bool:
@@ -93,14 +140,18 @@ def wants_swap(state: Working) -> bool:
 
 
 def written_block(
-    state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter
+    state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter, *, first: int = 0
 ) -> ev.BlockMade:
-    """The block that stands for the messages up to `last`, with the exact values that would be out of sight."""
+    """The block that stands for the messages up to `last`, with the exact values that would be out of sight.
+
+    Args:
+        first: Where it begins; 0 for the first verbatim message, or with `merges` for the first block.
+    """
     budget = state.settings.budget
-    kept = () if merges else state.blocks
-    before = (*state.dropped, *state.blocks)
-    first = before[0].first if merges and before else state.entries[0].sequence
-    stay = [entry for entry in state.view if entry.sequence > last]
+    made = made_blocks(state)
+    first = first or (made[0].first if merges and made else state.entries[0].sequence)
+    kept = [block for block in state.blocks if block.first < first or block.last > last]
+    stay = [entry for entry in state.view if not first <= entry.sequence <= last]
     unused = budget.entities_tokens - sum(block.values_tokens for block in kept)
     values = _values(state, stay, kept, unused, counter)
     words = words_of(state.newest_user.message if state.newest_user else None)
@@ -151,43 +202,10 @@ def _swap_mark(state: Working) -> int:
     return mark_tokens(state, (1 + state.settings.budget.compact_at) / 2)
 
 
-def _span(state: Working, goal: int) -> int:
-    """Sequence of the last message to summarise: the oldest groups, until what stays meets the goal, or 0.
-
-    What is out of view goes too. The newest user message, all that follows it and an open call stay. The newest
-    `keep_recent` messages stay as long as they leave half of what a compaction is to free, the newer half of them
-    as long as the context stays below `compact_at`.
-    """
-    budget = state.settings.budget
-    newest = state.newest_user
-    units = groups(state.entries)
-    slack = (mark_tokens(state, budget.compact_at) - mark_tokens(state, budget.compact_to)) // 2
-    tokens = count = 0
-    for place in range(len(units) - 1, -1, -1):
-        unit = units[place]
-        tokens, count = tokens + sum(entry.tokens for entry in unit), count + len(unit)
-        pinned = unit[-1].sequence >= newest.sequence if newest else place == len(units) - 1
-        recent = slack if count <= budget.keep_recent else 0
-        recent = 2 * slack if count <= budget.keep_recent // 2 else recent
-        fits = tokens <= goal + recent
-        if not pinned and (unit[0].sequence in state.out or not fits):
-            return unit[-1].sequence
-    return 0
-
-
-def _full(state: Working) -> bool:
-    """Whether another block like those there are would be one too many; in a small context their frames add up."""
-    count = len(state.blocks)
+def _full(state: Working, count: int) -> bool:
+    """Whether another block like the `count` there are would be one too many; in a small context frames add up."""
     share = state.settings.budget.summary_tokens + state.settings.budget.entities_tokens
     return count >= BLOCKS_MAX or (count > 0 and state.block_tokens * (count + 1) > share * count)
-
-
-def _oldest(state: Working) -> int:
-    """Sequence of the last message of the oldest group that may go, or 0."""
-    newest = state.newest_user
-    first = groups(state.entries)[:1]
-    free = first and newest is not None and first[0][-1].sequence < newest.sequence
-    return first[0][-1].sequence if free else 0
 
 
 def _values(

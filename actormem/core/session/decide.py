@@ -150,7 +150,11 @@ def renew(draft: Draft, reason: str, counter: Counter, now_ms: int, *, reserve: 
 def keep_summary(draft: Draft, plan: Plan, summary: str, method: str) -> None:
     """Keep a summary that was planned for, until it is time for it; a plan whose messages are gone is past."""
     if any(entry.sequence == plan.last for entry in draft.state.entries):
-        draft.emit(ev.SummaryKept(last=plan.last, merges=plan.merges, method=method, text=clean(summary)))
+        draft.emit(
+            ev.SummaryKept(
+                first=plan.first, last=plan.last, merges=plan.merges, method=method, text=clean(summary)
+            )
+        )
 
 
 def swap_block(
@@ -158,7 +162,8 @@ def swap_block(
 ) -> None:
     """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
     summary = clean(summary)
-    draft.emit(written_block(draft.state, plan.last, plan.merges, summary, method, counter))
+    made = written_block(draft.state, plan.last, plan.merges, summary, method, counter, first=plan.first)
+    draft.emit(made)
     keep = bool(draft.state.turn_id)
     draft.emit(*restart(draft.state, "compaction", counter, now_ms, keep_note=keep))
 
@@ -169,7 +174,7 @@ def after_redaction(draft: Draft, counter: Counter, now_ms: int, reason: str = "
     A summary that is ready is made of the old words, and goes.
     """
     if draft.state.ready is not None:
-        draft.emit(ev.SummaryKept(last=0, merges=False, method="", text=None))
+        draft.emit(ev.SummaryKept(first=0, last=0, merges=False, method="", text=None))
     draft.emit(*_recounted(draft.state, counter))
     draft.emit(*restart(draft.state, reason, counter, now_ms))
 

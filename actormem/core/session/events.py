@@ -30,6 +30,7 @@ __all__ = [
     "decode_event",
     "encode_event",
     "message_of",
+    "summary_of",
 ]
 
 
@@ -128,8 +129,9 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, tag="cut"):
 
 
 class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
-    """The messages from `first` to `last` are replaced by a summary block; with `merges`, all blocks too.
+    """The messages from `first` to `last`, and blocks inside that span, are replaced by a summary block.
 
+    It stands where they stood. `merges`: the span begins with the first block, so that it takes in all before it.
     `text` is a JSON object: `summary`, and `wire`, the block's message with its exact values.
     """
 
@@ -156,11 +158,12 @@ class BlocksReturned(msgspec.Struct, frozen=True, kw_only=True, tag="blocks_retu
 
 
 class SummaryKept(msgspec.Struct, frozen=True, kw_only=True, tag="summary"):
-    """A summary of the messages up to `last` is ready; it takes their place once the context nears its budget.
+    """A summary of the messages from `first` to `last` is ready, for when the context nears its budget.
 
     `text` is the summary; without it none is ready. Recorded, so that a restart neither loses nor delays it.
     """
 
+    first: int
     last: int
     merges: bool
     method: str
@@ -217,3 +220,8 @@ def message_of(event: SessionEvent) -> Message | None:
     if not isinstance(event, MessageAdded) or event.text is None:
         return None
     return from_wire(event.text, id=event.id, time_ms=event.time_ms, offset_minutes=event.offset_minutes)
+
+
+def summary_of(event: BlockMade) -> str:
+    """The summary of a block; empty where its words are erased."""
+    return msgspec.json.decode(event.text, type=dict[str, str])["summary"] if event.text else ""

@@ -77,7 +77,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands for the messages from `first` to `last`: a summary, and their exact values.
+    """What stands for the messages from `first` to `last`, where they stood: a summary, and exact values.
 
     `wire` is its message, with the exact values; empty where its words are gone.
     """
@@ -93,8 +93,12 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary that waits to take the place of the messages up to `last`; with `merges`, of all blocks too."""
+    """A summary that waits to take the place of the messages from `first` to `last`, and of blocks between them.
 
+    `merges`: the span begins with the first block.
+    """
+
+    first: int
     last: int
     merges: bool
     summary: str
@@ -153,7 +157,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fixed_tokens(self) -> int:
-        """What stands before the first verbatim message."""
+        """What stands in a context beside verbatim messages and their notes."""
         asked = self.settings.system_tokens + self.settings.tools_tokens
         return PRIMING_TOKENS + asked + self.block_tokens + self.head_tokens
 
@@ -241,7 +245,9 @@ def _epoch_started(state: Working, event: ev.EpochStarted) -> Working:
 def _ready(event: ev.SummaryKept) -> Ready | None:
     if event.text is None:
         return None
-    return Ready(last=event.last, merges=event.merges, summary=event.text, method=event.method)
+    return Ready(
+        first=event.first, last=event.last, merges=event.merges, summary=event.text, method=event.method
+    )
 
 
 def _settings(event: ev.Configured) -> Settings:
@@ -358,7 +364,9 @@ def _cut(state: Working, event: ev.Cut) -> Working:
 
 
 def _block_made(state: Working, event: ev.BlockMade) -> Working:
-    entries = tuple(entry for entry in state.entries if entry.sequence > event.last)
+    """The block takes the place of the messages and of the blocks from its first to its last."""
+    entries = tuple(one for one in state.entries if not event.first <= one.sequence <= event.last)
+    others = [one for one in state.blocks if one.first < event.first or one.last > event.last]
     words = (
         msgspec.json.decode(event.text, type=dict[str, str]) if event.text else {"summary": "", "wire": ""}
     )
@@ -375,8 +383,8 @@ def _block_made(state: Working, event: ev.BlockMade) -> Working:
     return msgspec.structs.replace(
         state,
         entries=entries,
-        out=frozenset(sequence for sequence in state.out if sequence > event.last),
-        blocks=(block,) if event.merges else (*state.blocks, block),
+        out=frozenset(one for one in state.out if not event.first <= one <= event.last),
+        blocks=tuple(sorted((*others, block), key=lambda one: one.first)),
         dropped=() if event.merges else state.dropped,
         ready=None,
         outcomes={

@@ -15,13 +15,23 @@ from actormem.core.summary.check import checked_summary
 from actormem.core.summary.known_values import FindEntities, KnownValues
 from actormem.core.summary.merging import merged
 from actormem.core.summary.outline import Line, Summary, fitted, parsed
+from actormem.core.summary.parts import WINDOW_TOKENS_MIN, Request, SpanRequests
 from actormem.core.summary.request import summary_messages
 from actormem.core.summary.salience import section_of
 from actormem.core.summary.spoken import conversation_language, lines_said, weighed
 from actormem.core.summary.topics import split_span
 from actormem.core.values import Message
 
-__all__ = ["Summary", "checked_summary", "extractive_summary", "split_span", "summary_messages"]
+__all__ = [
+    "WINDOW_TOKENS_MIN",
+    "Request",
+    "SpanRequests",
+    "Summary",
+    "checked_summary",
+    "extractive_summary",
+    "split_span",
+    "summary_messages",
+]
 
 LINE_TOKENS_MIN: Final = 6  # a mark, a speaker and a few words
 SUMMARY_TOKENS_MIN: Final = 16  # below it not even a title and a few words fit

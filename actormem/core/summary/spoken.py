@@ -197,12 +197,13 @@ def weighed(line: Line, role: str, *, find: FindEntities, extra: float = 0.0) ->
     return msgspec.structs.replace(line, weight=weight)
 
 
-def cut_text(text: str) -> str:
-    """The text, or of a large one the first 4 KB and the last 1 KB with a mark between them."""
-    left_out = len(text) - HEAD_CHARS - TAIL_CHARS
+def cut_text(text: str, chars: int = HEAD_CHARS + TAIL_CHARS) -> str:
+    """The text, or of a large one its beginning and its end, four to one, with a mark between them."""
+    left_out = len(text) - chars
     if left_out <= 0:
         return text
-    return f"{text[:HEAD_CHARS]}\n[… {left_out} …]\n{text[-TAIL_CHARS:]}"
+    tail = chars * TAIL_CHARS // (HEAD_CHARS + TAIL_CHARS)
+    return f"{text[: chars - tail]}\n[… {left_out} …]\n{text[len(text) - tail :]}"
 
 
 def tool_text(name: str, arguments: str) -> str:

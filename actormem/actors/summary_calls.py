@@ -1,0 +1,170 @@
+"""Summaries by an LLM: part by part within its window, tried again, checked, counted, cached.
+
+The law of the file: whatever the LLM does, the answer is a checked summary or None, and then the caller writes an
+extractive one. What takes time (counting, searching for values, the check) runs in threads, which hand the
+interpreter over at each sentence: the event loop waits for none of it.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from hashlib import blake2b
+from typing import TypeVar
+
+import anyio.to_thread
+import msgspec
+
+from actormem.actors.messages import Summarize
+from actormem.actors.services import Services
+from actormem.core.entities import find_entities
+from actormem.core.summary import Request, SpanRequests, Summary, checked_summary
+from actormem.core.values import Entity, Owner
+from actormem.errors import ProviderError
+from actormem.limits import LLM_BACKOFF_S, LLM_REST_S, LLM_TRIES
+from actormem.ports import LLM
+
+__all__ = ["SummaryCalls", "find_politely", "stored_summary"]
+
+Made = TypeVar("Made")
+logger = logging.getLogger(__name__)
+LATE_S = 5.0  # an LLM of the caller's own that does not keep its deadline is cut off this much later
+
+
+class SummaryCalls:
+    """The calls of one runtime; after some failures in a row the LLM rests."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._failures_in_a_row = 0
+        self._rest_until_s = 0.0
+
+    async def summary(self, job: Summarize) -> Summary | None:
+        """The LLM's summary, or the one it gave for the same words before; None where there is none to be had."""
+        llm = self._services.llm
+        if llm is None or job.tokens < 1:
+            return None
+        cache, owner, key = self._services.cache, job.key.owner, _content_key(llm, job)
+        [stored] = await cache.get_many(owner, [key])
+        known = stored_summary(stored)
+        if known is not None or self._services.clock.monotonic_s() < self._rest_until_s:
+            return known
+        erasure_count = self._services.erasure_count
+        written = await self._written(llm, job)
+        if written is not None and erasure_count == self._services.erasure_count:
+            await cache.put_many(owner, {key: msgspec.msgpack.encode(written)})
+        return written
+
+    async def _written(self, llm: LLM, job: Summarize) -> Summary | None:
+        """The summary, made part by part where the window asks for it; None where a part failed."""
+        count = self._services.tokenizer_for(job.model).count
+
+        def begin() -> SpanRequests:
+            return SpanRequests(
+                job.messages,
+                tokens=job.tokens,
+                window_tokens=llm.window_tokens,
+                count=count,
+                find=find_politely,
+            )
+
+        requests = await self._in_thread(begin)
+        summary: Summary | None = None
+        repaired_count = 0
+        while True:
+            so_far = job.previous if summary is None else summary.text
+            request = await self._in_thread(partial(requests.next, so_far))
+            if request is None:
+                return summary and msgspec.structs.replace(summary, repaired_count=repaired_count)
+            reply = await self._reply(llm, job.key.owner, request)
+            if reply is None:
+                return None
+            summary, reply_tokens = await self._in_thread(partial(_checked, reply, request, count))
+            self._services.counters.llm_reply_tokens += reply_tokens
+            await self._services.daily_tokens.give_back(job.key.owner, request.reply_tokens - reply_tokens)
+            if summary is None:
+                return None
+            repaired_count += summary.repaired_count
+
+    async def _reply(self, llm: LLM, owner: Owner, request: Request) -> str | None:
+        """One call, tried again with growing pauses; None once it has failed as often as is allowed."""
+        clock, counters = self._services.clock, self._services.counters
+        for number in range(LLM_TRIES):
+            if not await self._services.daily_tokens.take(
+                owner, request.prompt_tokens + request.reply_tokens
+            ):
+                counters.summaries_over_daily_tokens += 1
+                return None
+            counters.llm_prompt_tokens += request.prompt_tokens
+            try:
+                reply = await self._called(llm, request)
+            except Exception as error:
+                counters.llm_failures += 1
+                await self._services.daily_tokens.give_back(owner, request.reply_tokens)
+                asked_s = 0.0
+                if isinstance(error, ProviderError):
+                    asked_s = error.retry_after_s
+                else:  # an LLM of the caller's own: its bug must not end the summaries of all
+                    logger.warning("the LLM %s raised %s", llm.name, type(error).__name__)
+                pause_s = max(asked_s, LLM_BACKOFF_S * 2**number)
+                if number < LLM_TRIES - 1:
+                    await clock.sleep(pause_s * (1 + self._services.draw_share() / 2))
+            else:
+                self._failures_in_a_row = 0
+                return reply
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= LLM_TRIES:
+            self._rest_until_s = clock.monotonic_s() + LLM_REST_S
+        return None
+
+    async def _called(self, llm: LLM, request: Request) -> str:
+        """One answer within the deadline, whether or not the LLM keeps it."""
+        deadline_s = self._services.options.llm_deadline_s
+        with self._services.clock.deadline(deadline_s + LATE_S):
+            return await llm.complete(request.prompt, tokens_max=request.reply_tokens, deadline_s=deadline_s)
+        raise ProviderError("it did not keep its deadline", provider=llm.name)
+
+    async def _in_thread(self, make: Callable[[], Made]) -> Made:
+        return await anyio.to_thread.run_sync(make, limiter=self._services.counting)
+
+
+def find_politely(text: str, *, time_ms: int = 0, offset_minutes: int = 0) -> tuple[Entity, ...]:
+    """The entities of a text; for threads, which let the event loop go first.
+
+    Without it a thread keeps the interpreter for 5 ms at a time, and the loop waits for as long, again and again.
+    """
+    time.sleep(0)
+    return find_entities(text, time_ms=time_ms, offset_minutes=offset_minutes)
+
+
+def _checked(reply: str, request: Request, count: Callable[[str], int]) -> tuple[Summary | None, int]:
+    """The reply as a summary, None where it is none; and its tokens."""
+    checked = checked_summary(
+        reply,
+        sources=request.messages,
+        previous=request.previous,
+        tokens=request.tokens,
+        count=count,
+        find=find_politely,
+    )
+    return checked, count(reply)
+
+
+def stored_summary(stored: bytes | None) -> Summary | None:
+    """A summary from the cache; None where there is none, or its bytes are not ours."""
+    if stored is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(stored, type=Summary)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _content_key(llm: LLM, job: Summarize) -> str:
+    hashed = blake2b(digest_size=32)
+    told = (llm.name, str(llm.window_tokens), str(job.tokens), job.previous)
+    for part in (*told, *(message.wire for message in job.messages)):
+        data = part.encode()
+        hashed.update(len(data).to_bytes(8, "big"))
+        hashed.update(data)
+    return f"summary:{hashed.hexdigest()}"
