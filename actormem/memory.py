@@ -233,7 +233,8 @@ class OwnerMemory(FrontDoor):
         redact = sources == "redact"
         asked = say.ForgetItem(checked_id(item_id, "item id"), redact)
         gone = cast("say.Forgotten", await self.ask_memory(owner, asked))
-        keys = {SessionKey(owner, item.session_id) for item in gone.items if item.session_id and redact}
+        sessions_of = {session for item in gone.items for session, _ in item.sources}
+        keys = {SessionKey(owner, session) for session in sessions_of if session and redact}
         texts, sessions = await self._redacted(owner, gone.shown_in | keys, _redact(gone.items, words=redact))
         await self._scrub(owner)
         return Receipt(item_count=len(gone.items), text_count=texts, session_count=sessions)

@@ -8,7 +8,7 @@ from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
 from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
-from actormem.core.context.notes import Line, changed_line, hit_line, words_of
+from actormem.core.context.notes import Line, changed_line, gone_line, hit_line, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.facts.attributes import attribute_names
@@ -27,12 +27,17 @@ NO_GATE = Gate(False, "no new user message", "")
 
 
 class ContextMaker:
-    """Builds the contexts of one session, and remembers the last one to tell what stayed the same."""
+    """Builds the contexts of one session, and remembers the last one to tell what stayed the same.
+
+    Attributes:
+        newest: Trace of the last context that was not made for a query of its own, or None.
+    """
 
     def __init__(self, key: SessionKey, services: Services, compactor: Compactor) -> None:
         self._key = key
         self._compactor = compactor
         self._services = services
+        self.newest: Trace | None = None
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
@@ -71,6 +76,7 @@ class ContextMaker:
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
             self._tools_before = draft.state.settings.tools
+            self.newest = trace
         return Context(messages=messages, trace=trace)
 
     async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
@@ -158,6 +164,7 @@ def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
     assert entry is not None
     words = words_of(entry.message)
     lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+    lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or entry.message.text
     names = attribute_names(asked)

@@ -11,6 +11,7 @@ import anyio.lowlevel
 import numpy as np
 
 from actormem.actors import messages as say
+from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
@@ -18,7 +19,8 @@ from actormem.core.context.notes import GONE_VERSION
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
-from actormem.core.session.events import decode_event
+from actormem.core.session.events import MessageAdded
+from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
@@ -106,14 +108,33 @@ class LongTermActor:
     # --- what goes in -----------------------------------------------------------------------------------
 
     async def _observe(self, news: say.Observe) -> None:
-        observed = news.messages or await self._read_again(news)
-        writes = self._intake.observe(news.key.session_id, observed)
+        session_id, writes = news.key.session_id, list[Write]()
+        observed = news.messages
+        if not observed:
+            taken_back, observed = await self._read_again(news)
+            if taken_back:
+                writes = self._retract(session_id, taken_back)
+        writes += self._intake.observe(session_id, observed)
         self._record([*writes, SetProgress(news.key, news.upto)], None, None)
 
-    async def _read_again(self, news: say.Observe) -> tuple[say.Observed, ...]:
-        """What was said, from the record: after a crash, or when the news did not get through."""
-        stored = await self._services.record.read_events(news.key, news.first, news.upto)
-        return say.observed(news.first, (decode_event(one.body, one.text) for one in stored))
+    async def _read_again(self, news: say.Observe) -> tuple[tuple[str, ...], tuple[say.Observed, ...]]:
+        """What was rewound and what was said, from the record: after a rewind or a crash, or where news got lost."""
+        record = self._services.record
+        events = decoded(await record.read_events(news.key, news.first, news.upto))
+        first = reach(events, news.first)
+        if first < news.first:
+            events = decoded(await record.read_events(news.key, first, news.upto))
+        taken_back = tuple(event.id for event in removed(events) if isinstance(event, MessageAdded))
+        return taken_back, say.observed(survivors(events))
+
+    def _retract(self, session_id: str, message_ids: tuple[str, ...]) -> list[Write]:
+        """Undo what was taken in from messages that were rewound. Done again, it changes nothing."""
+        found = self._intake.retraction(session_id, message_ids)
+        self._remove(found.gone)
+        writes = self._intake.retracted(session_id, found)
+        if found.gone:
+            writes.append(DeleteItems(self._owner, tuple(item.id for item in found.gone)))
+        return writes
 
     def _record(self, writes: list[Write], reply: Reply | None, answer: object) -> None:
         """Store, and answer when it is durable; vectors follow by themselves."""
@@ -135,8 +156,11 @@ class LongTermActor:
 
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         changed = self._changed(asked)
+        gone = tuple(
+            id for id, version in asked.shown.items() if version != GONE_VERSION and not self._has(id)
+        )
         if not asked.query:
-            return say.Recalled((), 0, changed)
+            return say.Recalled((), 0, changed, gone)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
         if not asked.include_shown:
             exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
@@ -158,7 +182,10 @@ class LongTermActor:
         else:
             hits = await self._vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
-        return say.Recalled(hits, len(self._partition), changed)
+        return say.Recalled(hits, len(self._partition), changed, gone)
+
+    def _has(self, id: str) -> bool:
+        return self._partition.item(id) is not None
 
     def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
         """What the asker has shown and that is no longer so."""
