@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
@@ -24,6 +25,9 @@ __all__ = ["ContextMaker"]
 
 VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 NO_GATE = Gate(False, "no new user message", "")
+RecalledItems: TypeAlias = tuple[tuple[Included, ...], tuple[LeftOut, ...]]
+NO_ROOM = "no room in the note"
+NO_ITEMS: RecalledItems = ((), ())
 
 
 class ContextMaker:
@@ -38,6 +42,7 @@ class ContextMaker:
         self._compactor = compactor
         self._services = services
         self.newest: Trace | None = None
+        self._noted = (0, NO_ITEMS)  # the user message whose note is decided, and what recall gave for it
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
@@ -72,11 +77,14 @@ class ContextMaker:
         with steps.step("assemble"):
             parts = assemble(draft.state)
             messages = rendered(parts)
-        trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
+        items = _recalled_items(draft.state, recalled) if new else NO_ITEMS
+        if not new and self._noted[0] == draft.state.noted:  # the note stands, and so do its reasons
+            items = _still_shown(draft.state, self._noted[1])
+        trace = self._trace(draft.state, parts, tokenizer, asked, items, degraded, steps)
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
             self._tools_before = draft.state.settings.tools
-            self.newest = trace
+            self.newest, self._noted = trace, (draft.state.noted, items)
         return Context(messages=messages, trace=trace)
 
     async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
@@ -101,12 +109,11 @@ class ContextMaker:
         parts: tuple[Part, ...],
         tokenizer: Tokenizer,
         asked: Gate,
-        recalled: Recalled,
+        items: RecalledItems,
         degraded: tuple[str, ...],
         steps: "Stopwatch",
     ) -> Trace:
         new_epoch = state.epoch_count != self._epoch_before
-        included = [hit for hit in recalled.hits if hit.item.id in state.shown]
         return Trace(
             turn_id=state.turn_id,
             tokens=state.tokens,
@@ -115,11 +122,8 @@ class ContextMaker:
             exact=tokenizer.exact,
             tokenizer=tokenizer.name,
             sections=sections(parts, state),
-            included=tuple(
-                Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why))
-                for hit in included
-            ),
-            left_out=(*_left_out_items(state, recalled), *_left_out_messages(state)),
+            included=items[0],
+            left_out=(*items[1], *_left_out_messages(state)),
             gate=asked.reason,
             degraded=degraded,
             steps=tuple(steps.steps),
@@ -187,10 +191,22 @@ def _value_line(row: EntityRow) -> Line:
     return Line(text=f"- {row.entity.key}: {row.entity.value}", by_user=row.from_user)
 
 
-def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
-    return [
-        LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in state.shown
-    ]
+def _still_shown(state: Working, items: RecalledItems) -> RecalledItems:
+    """The same, once the note may have given way to the turn's own messages."""
+    included, left_out = items
+    gone = tuple(LeftOut(one.id, NO_ROOM) for one in included if one.id not in state.shown)
+    return (tuple(one for one in included if one.id in state.shown), (*left_out, *gone))
+
+
+def _recalled_items(state: Working, recalled: Recalled) -> RecalledItems:
+    """What of the hits the note shows, and what it has no room for."""
+    hits = [hit for hit in recalled.hits if hit.item.id in state.shown]
+    return (
+        tuple(
+            Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why)) for hit in hits
+        ),
+        tuple(LeftOut(hit.item.id, NO_ROOM) for hit in recalled.hits if hit.item.id not in state.shown),
+    )
 
 
 def _left_out_messages(state: Working) -> list[LeftOut]:
