@@ -111,7 +111,9 @@ async def test_words_of_events_without_their_names_can_still_be_replaced(place: 
         await record.sync([named(1, 3), plain(4), ReleaseNames(TALK, 2, 3), SaveSnapshot(TALK, 1, b"state")])
         history = await record.load_session(TALK)
         assert history is not None
-        assert [one.sequence for one in history.events] == [2, 3, 4], "an older snapshot takes the newer's place"
+        assert [one.sequence for one in history.events] == [2, 3, 4], (
+            "an older snapshot takes the newer's place"
+        )
         await record.sync([ReplaceTexts(TALK, ((2, None), (3, "cut")))])
         texts = [one.text for one in await record.read_events(TALK, 1, 4)]
         assert texts == ["words", None, "cut", "words"]
