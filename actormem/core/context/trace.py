@@ -48,7 +48,7 @@ class Step(msgspec.Struct, frozen=True):
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """Everything there is to know about one context; printed, a tree a person can read, 100 columns wide.
 
-    As data it is `msgspec.to_builtins(trace)`: mappings, lists, texts and numbers, under the names below. It comes
+    As data it is `msgspec.to_builtins(trace)`: mappings, tuples, texts and numbers, under the names below. It comes
     back from JSON as it was: `msgspec.json.decode(msgspec.json.encode(trace), type=Trace)`. The print shortens long
     ids and lists; the data are whole.
 
