@@ -26,6 +26,7 @@ from actormem.ports import (
     ReleaseNames,
     ReplaceTexts,
     SaveSnapshot,
+    SessionHistory,
     StoredEvent,
     Write,
 )
@@ -64,18 +65,27 @@ class Journal:
         history = await record.load_session(self.key)
         if history is None:
             return
-        found, events = found_state(history), history.events
-        if found is None:
-            events = await record.read_events(self.key, 1, _last(events, history.snapshot_sequence))
-        state, _ = found or (Working(), 0)
-        if len(events) > SNAPSHOT_EVERY_EVENTS:
-            limiter = self._services.counting
-            self.state = await anyio.to_thread.run_sync(_replayed, state, events, limiter=limiter)
-        else:
-            self.state = _replayed(state, events)
+        state = await self._replayed(history)
+        if state is None:
+            last = _last(history.events, history.snapshot_sequence)
+            whole = SessionHistory(
+                snapshot=None,
+                snapshot_sequence=0,
+                events=await record.read_events(self.key, 1, last),
+                progress=history.progress,
+            )
+            state = await self._replayed(whole)
+        assert state is not None, "all events give a state"
+        self.state = state
         self.progress = history.progress
         self._snapshot_sequence = history.snapshot_sequence
         self.names = set(await record.session_names(self.key))
+
+    async def _replayed(self, history: SessionHistory) -> Working | None:
+        """The state, worked out in a thread where there is much to replay; None where all events are needed."""
+        if len(history.events) <= SNAPSHOT_EVERY_EVENTS:
+            return _replayed(history)
+        return await anyio.to_thread.run_sync(_replayed, history, limiter=self._services.counting)
 
     def draft(self) -> Draft:
         """A decision that starts from the state now."""
@@ -174,8 +184,9 @@ class Journal:
             self._submit([], done)
 
 
-def _replayed(state: Working, events: tuple[StoredEvent, ...]) -> Working:
-    return replay(state, decoded(events))
+def _replayed(history: SessionHistory) -> Working | None:
+    found = found_state(history)
+    return None if found is None else replay(found[0], decoded(history.events))
 
 
 def _last(events: tuple[StoredEvent, ...], snapshot_sequence: int) -> int:

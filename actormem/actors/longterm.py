@@ -8,6 +8,7 @@ another's. Everything here follows from the record; the partition is a cache of 
 from collections.abc import Sequence
 
 import anyio.lowlevel
+import anyio.to_thread
 import numpy as np
 
 from actormem.actors import messages as say
@@ -113,24 +114,26 @@ class LongTermActor:
         if not observed:
             taken_back, observed = await self._read_again(news)
             if taken_back:
-                writes = self._retract(session_id, taken_back)
+                writes = await self._retract(session_id, taken_back)
         writes += self._intake.observe(session_id, observed)
         self._record([*writes, SetProgress(news.key, news.upto)], None, None)
 
     async def _read_again(self, news: say.Observe) -> tuple[tuple[str, ...], tuple[say.Observed, ...]]:
         """What was rewound and what was said, from the record: after a rewind or a crash, or where news got lost."""
-        record = self._services.record
-        events = decoded(await record.read_events(news.key, news.first, news.upto))
-        first = reach(events, news.first)
-        if first < news.first:
-            events = decoded(await record.read_events(news.key, first, news.upto))
+        first, record = news.first, self._services.record
+        while True:
+            stored = await record.read_events(news.key, first, news.upto)
+            events = await anyio.to_thread.run_sync(decoded, stored, limiter=self._services.counting)
+            if reach(events, first) == first:
+                break
+            first = reach(events, first)
         taken_back = tuple(event.id for event in removed(events) if isinstance(event, MessageAdded))
         return taken_back, say.observed(survivors(events))
 
-    def _retract(self, session_id: str, message_ids: tuple[str, ...]) -> list[Write]:
+    async def _retract(self, session_id: str, message_ids: tuple[str, ...]) -> list[Write]:
         """Undo what was taken in from messages that were rewound. Done again, it changes nothing."""
         found = self._intake.retraction(session_id, message_ids)
-        self._remove(found.gone)
+        await self._remove(found.gone)
         writes = self._intake.retracted(session_id, found)
         if found.gone:
             writes.append(DeleteItems(self._owner, tuple(item.id for item in found.gone)))
@@ -233,7 +236,7 @@ class LongTermActor:
                     words.add(other.text)
                     rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
         shown_in = await self._shown_in((*gone, *rewritten))
-        self._remove(gone)
+        await self._remove(gone)
         for other in rewritten:
             self._partition.put(other)
         hashes = tuple(text_hash(word) for word in words)
@@ -253,7 +256,7 @@ class LongTermActor:
             if not asked.session_id or item.session_id == asked.session_id
         )
         shown_in = await self._shown_in(gone) if asked.session_id else frozenset[SessionKey]()
-        self._remove(gone)
+        await self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))
 
@@ -263,13 +266,15 @@ class LongTermActor:
         found = [await record.shown_in(self._owner, item.id) for item in items]
         return frozenset(key for places in found for key, _ in places)
 
-    def _remove(self, items: tuple[Item, ...]) -> None:
+    async def _remove(self, items: tuple[Item, ...]) -> None:
         assert self._vectors is not None
         labels = [label for item in items if (label := self._partition.label(item.id)) is not None]
-        for item in items:
+        for count, item in enumerate(items, 1):
             self._partition.remove(item.id)
             self._intake.removed(item)
-        self._vectors.remove(labels)
+            if count % LOAD_STEP_ITEMS == 0:
+                await anyio.lowlevel.checkpoint()
+        self._vectors.remove(labels)  # last: an index that was begun meanwhile is not used
 
     # --- rest ------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from actormem.core.facts.reconcile import competes, rivals
+from actormem.core.facts.reconcile import competes, rivals, said
 from actormem.core.facts.retract import Sources, relinked, without_sources
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item
@@ -55,10 +55,17 @@ def retraction(
             leaving[item.id] = item
         elif after != item:
             changed[item.id] = after
-    for item in touched:
+    for item in _of_each_chain(touched):
         ids = [id for name in rivals(item.attribute) for id in of_subject(item.subject, name)]
         near = [changed.get(one.id, one) for one in items(ids) if one.id not in leaving]
         rows = [one for one in near if one.id == item.id or competes(item, one)]
-        if item.attribute:
-            changed |= {one.id: one for one in relinked(item, rows, leaving.keys())}
+        changed |= {one.id: one for one in relinked(item, rows, leaving.keys())}
     return Retraction(tuple(leaving.values()), tuple(changed.values()))
+
+
+def _of_each_chain(items: Iterable[Item]) -> Iterable[Item]:
+    """One item of each chain: of an attribute, or of one value of it where it has many."""
+    facts = (item for item in items if item.attribute)
+    return {
+        (one.subject, one.attribute, "" if one.cardinality == "one" else said(one)): one for one in facts
+    }.values()

@@ -14,7 +14,7 @@ from actormem.actors.history import decoded, messages_of, search_back
 from actormem.actors.services import Services
 from actormem.core.session.decide import Draft, rewind
 from actormem.core.session.events import Configured, MessageAdded, Recounted, Rewound, SessionEvent
-from actormem.core.session.replay import Placed, reach, replay, survivors
+from actormem.core.session.replay import reach, replay, survivors
 from actormem.core.session.snapshot import decode_state, encode_state
 from actormem.core.session.working import Working, evolve
 from actormem.core.values import Message, SessionKey
@@ -50,14 +50,11 @@ def found_state(history: SessionHistory) -> tuple[Working, int] | None:
     None where it is not to be used: it is damaged, or the session went back to before it since.
     """
     if history.snapshot is None:
-        return (Working(), 0) if history.snapshot_sequence == 0 else None
-    state = decode_state(history.snapshot)
-    if (
-        state is None
-        or reach(decoded(history.events), history.snapshot_sequence + 1) <= history.snapshot_sequence
-    ):
+        return Working(), 0
+    state, sequence = decode_state(history.snapshot), history.snapshot_sequence
+    if state is None or reach(decoded(history.events), sequence + 1) <= sequence:
         return None
-    return state, history.snapshot_sequence
+    return state, sequence
 
 
 async def returned(
@@ -76,46 +73,62 @@ async def returned(
         where there is none.
     """
     first = await _place(key, services, state.sequence, message_id)
+    event = Rewound(
+        first=first,
+        sequence=state.sequence + 1,
+        epoch_count=state.epoch_count,
+        time_ms=services.clock.now_ms(),
+    )
     history = await services.record.load_session(key)
     assert history is not None, "a session with messages is stored"
-    now_ms = services.clock.now_ms()
 
-    def worked_out(start: Working, after: int, stored: Sequence[StoredEvent]) -> Return:
-        events = decoded(stored)
-        before = replay(start, [one for one in events if one[0] < first])
-        assert before.sequence == first - 1, "the state before a message ends with the event before it"
-        leaving = [one for one in survivors(events) if one[0] >= first]
-        event = Rewound(
-            first=first, sequence=state.sequence + 1, epoch_count=state.epoch_count, time_ms=now_ms
-        )
-        draft = _draft(before, leaving, event, tokenizer)
-        gone = [event for _, event in leaving]
-        due = after == 0
-        return Return(
-            draft=draft,
-            first=first,
-            names=frozenset(event.id for event in gone if isinstance(event, MessageAdded)),
-            messages=messages_of(gone),
-            snapshot=SaveSnapshot(key, first - 1, encode_state(before)) if due else None,
-            snapshot_sequence=first - 1 if due else after,
-        )
+    def from_snapshot() -> Return | None:
+        found = found_state(history)
+        if found is None or not 0 < found[1] < first:
+            return None
+        return _worked_out(key, *found, history.events, event, tokenizer)
 
-    start, after, stored = Working(), 0, history.events
-    found = found_state(history)
-    if found is not None and found[1] < first:
-        start, after = found
-    if after == 0:
+    def from_the_beginning(stored: Sequence[StoredEvent]) -> Return:
+        return _worked_out(key, Working(), 0, stored, event, tokenizer)
+
+    back = await anyio.to_thread.run_sync(from_snapshot, limiter=services.counting)
+    if back is None:
         stored = await services.record.read_events(key, 1, state.sequence)
-    return await anyio.to_thread.run_sync(worked_out, start, after, stored, limiter=services.counting)
+        back = await anyio.to_thread.run_sync(from_the_beginning, stored, limiter=services.counting)
+    return back
 
 
-def _draft(before: Working, leaving: Sequence[Placed], event: Rewound, tokenizer: Tokenizer) -> Draft:
+def _worked_out(
+    key: SessionKey,
+    start: Working,
+    after: int,
+    stored: Sequence[StoredEvent],
+    event: Rewound,
+    tokenizer: Tokenizer,
+) -> Return:
+    """In a thread: replay what stays from the state `start` after event `after`, and decide."""
+    events, first = decoded(stored), event.first
+    before = replay(start, [one for one in events if one[0] < first])
+    assert before.sequence == first - 1, "the state before a message ends with the event before it"
+    leaving = [one for sequence, one in survivors(events) if sequence >= first]
+    snapshot = None if after else SaveSnapshot(key, first - 1, encode_state(before))
+    return Return(
+        draft=_draft(before, leaving, event, tokenizer),
+        first=first,
+        names=frozenset(one.id for one in leaving if isinstance(one, MessageAdded)),
+        messages=messages_of(leaving),
+        snapshot=snapshot,
+        snapshot_sequence=after or first - 1,
+    )
+
+
+def _draft(before: Working, leaving: Sequence[SessionEvent], event: Rewound, tokenizer: Tokenizer) -> Draft:
     state = before
-    for _, left in leaving:
+    for left in leaving:
         if isinstance(left, Configured):
             state = evolve(state, left)
     draft = Draft(state)
-    rewind(draft, event, tokenizer, recount=any(isinstance(left, Recounted) for _, left in leaving))
+    rewind(draft, event, tokenizer, recount=any(isinstance(left, Recounted) for left in leaving))
     return draft
 
 
