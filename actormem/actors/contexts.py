@@ -78,7 +78,7 @@ class ContextMaker:
             parts = assemble(draft.state)
             messages = rendered(parts)
         items = _recalled_items(draft.state, recalled) if new else NO_ITEMS
-        if not new and self._noted[0] == draft.state.noted:  # the note stands, and so do its reasons
+        if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
             items = _still_shown(draft.state, self._noted[1])
         trace = self._trace(draft.state, parts, tokenizer, asked, items, degraded, steps)
         if not query:
