@@ -21,7 +21,7 @@ from actormem.core.values import Message, SessionKey
 from actormem.errors import NotFoundError
 from actormem.ports import SaveSnapshot, SessionHistory, StoredEvent, Tokenizer
 
-__all__ = ["Return", "found_state", "returned"]
+__all__ = ["Return", "found_state", "returned", "way_back"]
 
 
 class Return(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ def _worked_out(
     leaving = [one for sequence, one in survivors(events) if sequence >= first]
     snapshot = None if after else SaveSnapshot(key, first - 1, encode_state(before))
     return Return(
-        draft=_draft(before, leaving, event, tokenizer),
+        draft=way_back(before, leaving, event, tokenizer),
         first=first,
         names=frozenset(one.id for one in leaving if isinstance(one, MessageAdded)),
         messages=messages_of(leaving),
@@ -122,7 +122,8 @@ def _worked_out(
     )
 
 
-def _draft(before: Working, leaving: Sequence[SessionEvent], event: Rewound, tokenizer: Tokenizer) -> Draft:
+def way_back(before: Working, leaving: Sequence[SessionEvent], event: Rewound, tokenizer: Tokenizer) -> Draft:
+    """What is decided where the state was `before` and these events leave: their settings stay."""
     state = before
     for left in leaving:
         if isinstance(left, Configured):
