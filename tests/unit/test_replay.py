@@ -10,6 +10,7 @@ from actormem.core.session import events as ev
 from actormem.core.session.past import past_turns
 from actormem.core.session.replay import Placed, reach, removed, replay, survivors
 from actormem.core.session.working import Working
+from tests.conversations import Driver
 
 
 def settings(system: str = "") -> ev.Configured:
@@ -140,3 +141,26 @@ def test_a_turns_end_that_was_recorded_without_a_trace_is_read_back() -> None:
     fields = {"type": "turn_closed", "turn_id": "t", "outcome": "complete", "time_ms": 5, "text": None}
     event = ev.decode_event(msgspec.msgpack.encode(fields), None)
     assert event == ev.TurnClosed(turn_id="t", outcome="complete", time_ms=5, trace=b"")
+
+
+def test_messages_are_counted_for_the_model_that_is_set_now() -> None:
+    driver = Driver()
+    driver.take(("configure", Budget(context=2_000), "", "", "gpt-4o"))
+    driver.take(("message", "user", "我们明天再讨论这个问题，" * 10))
+    counted = driver.state.entries[0].tokens
+    driver.take(("message", "user", "明天见"))
+    driver.take(("configure", Budget(context=2_000), "", "", "gpt-4"))
+    driver.take(("rewind", 0))  # which checks the context by a count of its own
+    [entry] = driver.state.entries
+    assert entry.tokens > counted
+
+
+def test_without_a_new_count_a_shortened_message_stays_as_it_was_shown() -> None:
+    driver = Driver()
+    driver.take(("configure", Budget(context=300), "", "", "gpt-4o"))
+    driver.take(("message", "user", "the quick brown fox " * 60))
+    shown = driver.state.entries[0].wire
+    driver.take(("message", "assistant", "ok"))
+    driver.take(("rewind", 0))
+    [entry] = driver.state.entries
+    assert entry.wire == shown != entry.message.wire
