@@ -238,7 +238,8 @@ class OwnerMemory(FrontDoor):
         redact = sources == "redact"
         asked = say.ForgetItem(checked_id(item_id, "item id"), redact)
         gone = cast("say.Forgotten", await self.ask_memory(owner, asked))
-        keys = {SessionKey(owner, item.session_id) for item in gone.items if item.session_id and redact}
+        sessions_of = {session for item in gone.items for session, _ in item.sources}
+        keys = {SessionKey(owner, session) for session in sessions_of if session and redact}
         cut = _redact(gone.items, words=redact)
         texts, sessions = await self._redacted(owner, gone.shown_in | keys, cut)
         await self._scrub(owner)

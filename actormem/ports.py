@@ -30,6 +30,7 @@ __all__ = [
     "PutVectors",
     "Record",
     "RecordStatistics",
+    "ReleaseNames",
     "ReplaceTexts",
     "SaveSnapshot",
     "SessionHistory",
@@ -203,6 +204,17 @@ class ReplaceTexts(msgspec.Struct, frozen=True):
     texts: tuple[tuple[int, str | None], ...]
 
 
+class ReleaseNames(msgspec.Struct, frozen=True):
+    """Take the names off the events from `first` to `last`, so that they may be given again.
+
+    The session is behind (see `Record.behind`) until its progress is past `last`.
+    """
+
+    key: SessionKey
+    first: int
+    last: int
+
+
 class MarkShown(msgspec.Struct, frozen=True):
     """Event `sequence` of the session is a note that shows these items."""
 
@@ -262,6 +274,7 @@ Write: TypeAlias = (
     AppendEvents
     | SaveSnapshot
     | ReplaceTexts
+    | ReleaseNames
     | MarkShown
     | SetProgress
     | PutItems
@@ -323,7 +336,7 @@ class Record(Protocol):
         ...
 
     async def behind(self) -> tuple[SessionKey, ...]:
-        """Sessions that have named events (messages) after their progress."""
+        """Sessions that have named events (messages) after their progress, or names released after it."""
         ...
 
     async def load_items(self, owner: Owner, embedder: str) -> OwnerItems: ...

@@ -6,9 +6,19 @@ from uuid import uuid4
 
 import msgspec
 
-from actormem.actors.messages import AddMessages, BuildContext, Configure, ReadMessages
+from actormem.actors.messages import (
+    AddMessages,
+    BuildContext,
+    Configure,
+    ReadMessages,
+    ReadTrace,
+    ReadTurns,
+    Rewind,
+)
 from actormem.core.context.assembly import Context
+from actormem.core.context.trace import Trace
 from actormem.core.ids import checked_id
+from actormem.core.session.past import PastTurn
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
@@ -102,6 +112,46 @@ class Session:
     async def messages(self) -> tuple[Message, ...]:
         """Every message of the session, oldest first, summarised ones too."""
         return cast("tuple[Message, ...]", await self._ask(ReadMessages()))
+
+    async def turns(self) -> tuple[PastTurn, ...]:
+        """Every turn of the session, oldest first, the open one too; rewound ones are not there."""
+        return cast("tuple[PastTurn, ...]", await self._ask(ReadTurns()))
+
+    async def trace(self, turn_id: str) -> Trace:
+        """The trace of the last context of a turn, however long ago it was.
+
+        Raises:
+            NotFoundError: The session has no turn of that id, or none was kept of it: the process ended inside
+                it, or its end was rewound; says which.
+        """
+        trace = await self._ask(ReadTrace(checked_id(turn_id, "turn id")))
+        assert isinstance(trace, Trace)
+        return trace
+
+    async def rewind(self, message_id: str) -> tuple[Message, ...]:
+        """Go back to just before a message: for another answer to the same question, or for another question.
+
+        That message and all later ones leave the session, with their turns, summaries and exact values; messages
+        that only a later summary stood for are verbatim again, and the settings stay as they are. What memory
+        learned from them alone is taken back, and what that had taken the place of holds again. Their ids are
+        free. Rewound to its reply, a turn is unanswered: the same id resumes it.
+
+        Their words stay in the record, out of sight, until they are forgotten or the session is.
+
+        Returns:
+            The messages that left, oldest first, when it is durable.
+
+        Raises:
+            UsageError: A turn is open; nothing changed.
+            NotFoundError: The session has no message of that id; nothing changed.
+            StorageError: The disk failed; the outcome is unknown.
+
+        Cost:
+            A replay, beside the event loop, of what came since the last snapshot from before that message; of all
+            of the session where there is none.
+        """
+        left = await self._ask(Rewind(checked_id(message_id, "message id")))
+        return cast("tuple[Message, ...]", left)
 
     async def _ask(self, message: object) -> object:
         self._check_loop()

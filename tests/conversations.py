@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from actormem.actors.rewinding import way_back
 from actormem.adapters.toktok import ToktokTokenizer
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import assemble, note, rendered
@@ -17,7 +18,8 @@ from actormem.core.context.blocks import Plan, plan_compaction
 from actormem.core.context.notes import Line
 from actormem.core.session import events as ev
 from actormem.core.session.decide import Draft, add_message, after_redaction, configure, fit, swap_block
-from actormem.core.session.working import Working, evolve
+from actormem.core.session.replay import replay, survivors
+from actormem.core.session.working import Working
 from actormem.core.wire import message_tokens, parse_message
 from actormem.errors import BudgetError
 
@@ -104,6 +106,7 @@ steps = st.one_of(
     st.tuples(st.just("swap"), summaries),
     settings,
     st.tuples(st.just("redaction")),
+    st.tuples(st.just("rewind"), st.integers(0, 12)),
 )
 conversations = st.tuples(settings, st.lists(st.tuples(steps, lines), min_size=8, max_size=30))
 
@@ -144,6 +147,8 @@ class Driver:
                 self._swap(summary)
             case ("redaction",):
                 self._decide(lambda draft: after_redaction(draft, self.counter, NOW_MS))
+            case ("rewind", back):
+                self._rewind(back)
             case _:
                 raise AssertionError(step)
         self._context()
@@ -190,6 +195,24 @@ class Driver:
         plan, self._plan = self._plan or plan_compaction(self.state), None
         if plan is not None and any(entry.sequence == plan.last for entry in self.state.entries):
             self._decide(lambda draft: swap_block(draft, plan, summary, "model", self.counter, NOW_MS))
+
+    def _rewind(self, back: int) -> None:
+        placed = list(enumerate(self.events, 1))
+        stay = survivors(placed)
+        said = [sequence for sequence, event in stay if isinstance(event, ev.MessageAdded)]
+        if not said:
+            return
+        first = said[max(0, len(said) - 1 - back)]
+        event = ev.Rewound(
+            first=first, sequence=len(placed) + 1, epoch_count=self.state.epoch_count, time_ms=NOW_MS
+        )
+        leaving = [event for sequence, event in stay if sequence >= first]
+        draft = way_back(replay(Working(), placed[: first - 1]), leaving, event, self.counter)
+        self.events += draft.events
+        self.state = draft.state
+        self._plan = None
+        users = [entry.message for entry in self.state.entries if entry.message.role == "user"]
+        self._user = json.loads(users[-1].wire) if users else None
 
     def _decide(self, decision: Callable[[Draft], object]) -> None:
         draft = Draft(self.state)
@@ -282,8 +305,8 @@ def words(content: Any) -> str:
 
 def replayed(events: Sequence[ev.SessionEvent], *, without: frozenset[int] = frozenset()) -> Working:
     """The state after the events as the record gives them back, the words of some of them erased."""
-    state = Working()
+    found: list[ev.SessionEvent] = []
     for place, event in enumerate(events):
         body, text = ev.encode_event(event)
-        state = evolve(state, ev.decode_event(body, None if place in without else text))
-    return state
+        found.append(ev.decode_event(body, None if place in without else text))
+    return replay(Working(), enumerate(found, 1))

@@ -82,6 +82,17 @@ class BlockItems:
                 found[one.id] = one
         return [one for one in found.values() if one.id != item.id]
 
+    def rewound(self, session_id: str, message_ids: frozenset[str]) -> tuple[list[Item], list[Item]]:
+        """Items of blocks that stand for one of these messages; and those they had superseded, live again."""
+        gone = [item for item in self._items(session_id) if message_ids & set(item.source_ids)]
+        ids = {item.id for item in gone}
+        again = [
+            msgspec.structs.replace(item, state="live", superseded_by="")
+            for item in self._items(session_id)
+            if item.superseded_by in ids and item.id not in ids
+        ]
+        return gone, again
+
     def holding(self, values: Sequence[str]) -> list[tuple[Item, Item | None]]:
         """Items that hold one of the values, with what is left of them without its lines; None for nothing."""
         found: list[tuple[Item, Item | None]] = []

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from itertools import islice
+from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
@@ -19,7 +20,7 @@ from actormem.core.context.assembly import (
     sections,
     without_note,
 )
-from actormem.core.context.notes import Line, changed_line, hit_line, untold, words_of
+from actormem.core.context.notes import Line, changed_line, gone_line, hit_line, untold, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
@@ -36,17 +37,26 @@ __all__ = ["ContextMaker"]
 
 VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 NO_EPOCH = -1  # of contexts that were sent before the session was erased
-NO_ROOM = "a correction that has no room in a note"  # without the old notes it need not be said
+UNTOLD = "a correction that has no room in a note"  # without the old notes it need not be said
 NO_GATE = Gate(False, "no new user message", "")
+RecalledItems: TypeAlias = tuple[tuple[Included, ...], tuple[LeftOut, ...]]
+NO_ROOM = "no room in the note"
+NO_ITEMS: RecalledItems = ((), ())
 
 
 class ContextMaker:
-    """Builds the contexts of one session, and remembers the last one to tell what stayed the same."""
+    """Builds the contexts of one session, and remembers the last one to tell what stayed the same.
+
+    Attributes:
+        newest: Trace of the last context that was not made for a query of its own, or None.
+    """
 
     def __init__(self, key: SessionKey, services: Services, compactor: Compactor) -> None:
         self._key = key
         self._compactor = compactor
         self._services = services
+        self.newest: Trace | None = None
+        self._noted = (0, NO_ITEMS)  # the user message whose note is decided, and what recall gave for it
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
@@ -88,7 +98,7 @@ class ContextMaker:
         if entry is not None and (query or draft.state.noted != entry.sequence):
             written = note(draft.state, lines, tokenizer) if draft.state.epoch_count == epoch else None
             if written is not None and untold(lines, written.items):
-                renew(draft, NO_ROOM, tokenizer, self._services.clock.now_ms(), reserve=reserve)
+                renew(draft, UNTOLD, tokenizer, self._services.clock.now_ms(), reserve=reserve)
                 written = None
             if written is None:  # what is out of sight has changed
                 if new:
@@ -100,10 +110,14 @@ class ContextMaker:
         with steps.step("assemble"):
             parts = assemble(draft.state)
             messages = rendered(parts)
-        trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
+        items = _recalled_items(draft.state, recalled) if new else NO_ITEMS
+        if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
+            items = _still_shown(draft.state, self._noted[1])
+        trace = self._trace(draft.state, parts, tokenizer, asked, items, degraded, steps)
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
             self._tools_before = draft.state.settings.tools
+            self.newest, self._noted = trace, (draft.state.noted, items)
         return Context(messages=messages, trace=trace)
 
     async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
@@ -128,12 +142,11 @@ class ContextMaker:
         parts: tuple[Part, ...],
         tokenizer: Tokenizer,
         asked: Gate,
-        recalled: Recalled,
+        items: RecalledItems,
         degraded: tuple[str, ...],
         steps: "Stopwatch",
     ) -> Trace:
         new_epoch = state.epoch_count != self._epoch_before
-        included = [hit for hit in recalled.hits if hit.item.id in state.shown]
         return Trace(
             turn_id=state.turn_id,
             tokens=state.tokens,
@@ -142,11 +155,8 @@ class ContextMaker:
             exact=tokenizer.exact,
             tokenizer=tokenizer.name,
             sections=sections(parts, state),
-            included=tuple(
-                Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why))
-                for hit in included
-            ),
-            left_out=(*_left_out_items(state, recalled), *_left_out_messages(state)),
+            included=items[0],
+            left_out=(*items[1], *_left_out_messages(state)),
             gate=asked.reason,
             degraded=degraded,
             steps=tuple(steps.steps),
@@ -191,6 +201,7 @@ def _lines(state: Working, query: str, recalled: Recalled, values: ValueIndex) -
     assert entry is not None
     words = words_of(entry.message)
     lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+    lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or entry.message.text
     names = attribute_names(asked)
@@ -216,10 +227,22 @@ def _value_line(row: EntityRow) -> Line:
     return Line(text=f"- {row.entity.key}: {row.entity.value}", by_user=row.from_user)
 
 
-def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
-    return [
-        LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in state.shown
-    ]
+def _still_shown(state: Working, items: RecalledItems) -> RecalledItems:
+    """The same, once the note may have given way to the turn's own messages."""
+    included, left_out = items
+    gone = tuple(LeftOut(one.id, NO_ROOM) for one in included if one.id not in state.shown)
+    return (tuple(one for one in included if one.id in state.shown), (*left_out, *gone))
+
+
+def _recalled_items(state: Working, recalled: Recalled) -> RecalledItems:
+    """What of the hits the note shows, and what it has no room for."""
+    hits = [hit for hit in recalled.hits if hit.item.id in state.shown]
+    return (
+        tuple(
+            Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why)) for hit in hits
+        ),
+        tuple(LeftOut(hit.item.id, NO_ROOM) for hit in recalled.hits if hit.item.id not in state.shown),
+    )
 
 
 def _left_out_messages(state: Working) -> list[LeftOut]:

@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
 from actormem.actors.messages import Observed, RememberBlocks, RememberItem
+from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
 from actormem.core.facts.extraction import extract
 from actormem.core.facts.reconcile import reconcile, rivals
@@ -132,8 +133,8 @@ class Intake:
         """Every item that comes from a message these items come from."""
         ids: dict[str, None] = {}
         for item in items:
-            for message_id in item.source_ids:
-                ids |= dict.fromkeys(self._by_source.get((item.session_id, message_id), ()))
+            for source in item.sources:
+                ids |= dict.fromkeys(self._by_source.get(source, ()))
         found = (self._partition.item(id) for id in ids)
         return [item for item in found if item is not None]
 
@@ -144,13 +145,43 @@ class Intake:
             text = text.replace(word, FORGOTTEN)
         return msgspec.structs.replace(item, text=text, version=item.version + 1)
 
+    def retraction(self, session_id: str, message_ids: Iterable[str]) -> Retraction:
+        """What goes and what changes when these messages of the session were never said; nothing is changed yet."""
+        ids = frozenset(message_ids)
+        found = retraction(
+            self._partition,
+            {(session_id, message_id) for message_id in ids},
+            lambda source: self._by_source.get(source, ()),
+            lambda subject, attribute: self._by_subject.get((subject, attribute), ()),
+        )
+        blocks, again = self.blocks.rewound(session_id, ids)
+        return Retraction((*found.gone, *blocks), (*found.changed, *again))
+
+    def retracted(self, session_id: str, found: Retraction) -> list[Write]:
+        """Put in what changed, once what goes has been removed; the session is heard on from where it is now."""
+        before = {
+            item.id: item for one in found.changed if (item := self._partition.item(one.id)) is not None
+        }
+        for item in found.changed:
+            self.removed(before[item.id])
+            self._put(item)
+        self._places.pop(session_id, None)
+        self._answered.pop(session_id, None)
+        for place, item in enumerate(self._partition.session_episodes(session_id)):
+            if not place:
+                self._places[session_id] = item.sequence
+            if item.speaker == "assistant":
+                self._answered[session_id] = item.text
+                break
+        return self._stored({item.id: item for item in found.changed})
+
     def removed(self, item: Item) -> None:
         """An item has left the partition."""
         if item.source == "summary":
             self.blocks.removed(item)
             return
-        for message_id in item.source_ids:
-            self._by_source.get((item.session_id, message_id), set()).discard(item.id)
+        for source in item.sources:
+            self._by_source.get(source, set()).discard(item.id)
         self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
 
     def buried(self, hashes: Iterable[str]) -> None:
@@ -234,8 +265,8 @@ class Intake:
         if item.source == "summary":  # its messages are taken in by themselves
             self.blocks.link(item)
             return
-        for message_id in item.source_ids:
-            self._by_source.setdefault((item.session_id, message_id), set()).add(item.id)
+        for source in item.sources:
+            self._by_source.setdefault(source, set()).add(item.id)
         if item.attribute:
             self._by_subject.setdefault((item.subject, item.attribute), set()).add(item.id)
         if item.kind == "episode":

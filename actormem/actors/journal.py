@@ -6,11 +6,16 @@ it is true waits for the commit. After a failed commit the session goes on in me
 
 from collections.abc import Callable
 
+import anyio.to_thread
+
+from actormem.actors.history import decoded
+from actormem.actors.rewinding import Return, found_state
 from actormem.actors.services import Services
 from actormem.core.session.decide import Draft
-from actormem.core.session.events import MessageAdded, NoteWritten, SessionEvent, decode_event, encode_event
-from actormem.core.session.snapshot import decode_state, encode_state
-from actormem.core.session.working import Working, evolve
+from actormem.core.session.events import MessageAdded, NoteWritten, SessionEvent, encode_event
+from actormem.core.session.replay import replay
+from actormem.core.session.snapshot import encode_state
+from actormem.core.session.working import Working
 from actormem.core.values import SessionKey
 from actormem.errors import StorageError
 from actormem.limits import SNAPSHOT_EVERY_EVENTS
@@ -18,8 +23,10 @@ from actormem.ports import (
     AppendEvents,
     EraseSession,
     MarkShown,
+    ReleaseNames,
     ReplaceTexts,
     SaveSnapshot,
+    SessionHistory,
     StoredEvent,
     Write,
 )
@@ -58,17 +65,27 @@ class Journal:
         history = await record.load_session(self.key)
         if history is None:
             return
-        state = decode_state(history.snapshot) if history.snapshot else None
-        events = history.events
-        if history.snapshot and state is None:
-            events = await record.read_events(self.key, 1, _last(events, history.snapshot_sequence))
-        state = state or Working()
-        for stored in events:
-            state = evolve(state, decode_event(stored.body, stored.text))
+        state = await self._replayed(history)
+        if state is None:
+            last = _last(history.events, history.snapshot_sequence)
+            whole = SessionHistory(
+                snapshot=None,
+                snapshot_sequence=0,
+                events=await record.read_events(self.key, 1, last),
+                progress=history.progress,
+            )
+            state = await self._replayed(whole)
+        assert state is not None, "all events give a state"
         self.state = state
         self.progress = history.progress
         self._snapshot_sequence = history.snapshot_sequence
         self.names = set(await record.session_names(self.key))
+
+    async def _replayed(self, history: SessionHistory) -> Working | None:
+        """The state, worked out in a thread where there is much to replay; None where all events are needed."""
+        if len(history.events) <= SNAPSHOT_EVERY_EVENTS:
+            return _replayed(history)
+        return await anyio.to_thread.run_sync(_replayed, history, limiter=self._services.counting)
 
     def draft(self) -> Draft:
         """A decision that starts from the state now."""
@@ -102,6 +119,17 @@ class Journal:
         if self.failure is None and self.state.sequence > self._snapshot_sequence:
             self._snapshot_sequence = self.state.sequence
             self._submit([SaveSnapshot(self.key, self.state.sequence, encode_state(self.state))], None)
+
+    def rewind(self, back: Return, done: Done | None) -> None:
+        """Record the way back and go on from there; `done` is called when it is durable or has failed."""
+        first, events = self.state.sequence + 1, tuple(back.draft.events)
+        writes: list[Write] = [self._append(events, first), ReleaseNames(self.key, back.first, first - 1)]
+        if back.snapshot is not None:
+            writes.append(back.snapshot)
+        self._submit(writes, lambda error: self._committed(error, first, events, done))
+        self.state = back.draft.state
+        self.names -= back.names
+        self._snapshot_sequence = back.snapshot_sequence
 
     def replace_texts(self, texts: tuple[tuple[int, str | None], ...], done: Done) -> None:
         """Put other words in the place of those of events; the state must be loaded again afterwards."""
@@ -162,6 +190,11 @@ class Journal:
             done(self.failure)
         else:
             self._submit([], done)
+
+
+def _replayed(history: SessionHistory) -> Working | None:
+    found = found_state(history)
+    return None if found is None else replay(found[0], decoded(history.events))
 
 
 def _last(events: tuple[StoredEvent, ...], snapshot_sequence: int) -> int:

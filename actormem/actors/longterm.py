@@ -8,11 +8,13 @@ another's. Everything here follows from the record; the partition is a cache of 
 from collections.abc import Sequence
 
 import anyio.lowlevel
+import anyio.to_thread
 import msgspec
 import numpy as np
 
 from actormem.actors import messages as say
 from actormem.actors.block_items import block_name
+from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
@@ -20,7 +22,8 @@ from actormem.core.context.notes import GONE_VERSION
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
-from actormem.core.session.events import decode_event
+from actormem.core.session.events import MessageAdded
+from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.summary.outdated import without_outdated
 from actormem.core.values import Hit, Item, Owner, SessionKey
 from actormem.errors import NotFoundError, StorageError
@@ -114,14 +117,35 @@ class LongTermActor:
     # --- what goes in -----------------------------------------------------------------------------------
 
     async def _observe(self, news: say.Observe) -> None:
-        observed = news.messages or await self._read_again(news)
-        writes = self._intake.observe(news.key.session_id, observed)
+        session_id, writes = news.key.session_id, list[Write]()
+        observed = news.messages
+        if not observed:
+            taken_back, observed = await self._read_again(news)
+            if taken_back:
+                writes = await self._retract(session_id, taken_back)
+        writes += self._intake.observe(session_id, observed)
         self._record([*writes, SetProgress(news.key, news.upto)], None, None)
 
-    async def _read_again(self, news: say.Observe) -> tuple[say.Observed, ...]:
-        """What was said, from the record: after a crash, or when the news did not get through."""
-        stored = await self._services.record.read_events(news.key, news.first, news.upto)
-        return say.observed(news.first, (decode_event(one.body, one.text) for one in stored))
+    async def _read_again(self, news: say.Observe) -> tuple[tuple[str, ...], tuple[say.Observed, ...]]:
+        """What was rewound and what was said, from the record: after a rewind or a crash, or where news got lost."""
+        first, record = news.first, self._services.record
+        while True:
+            stored = await record.read_events(news.key, first, news.upto)
+            events = await anyio.to_thread.run_sync(decoded, stored, limiter=self._services.counting)
+            if reach(events, first) == first:
+                break
+            first = reach(events, first)
+        taken_back = tuple(event.id for event in removed(events) if isinstance(event, MessageAdded))
+        return taken_back, say.observed(survivors(events))
+
+    async def _retract(self, session_id: str, message_ids: tuple[str, ...]) -> list[Write]:
+        """Undo what was taken in from messages that were rewound. Done again, it changes nothing."""
+        found = self._intake.retraction(session_id, message_ids)
+        await self._remove(found.gone)
+        writes = self._intake.retracted(session_id, found)
+        if found.gone:
+            writes.append(DeleteItems(self._owner, tuple(item.id for item in found.gone)))
+        return writes
 
     def _record(self, writes: list[Write], reply: Reply | None, answer: object) -> None:
         """Store, and answer when it is durable; vectors follow by themselves."""
@@ -149,8 +173,11 @@ class LongTermActor:
 
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         changed = self._changed(asked)
+        gone = tuple(
+            id for id, version in asked.shown.items() if version != GONE_VERSION and not self._has(id)
+        )
         if not asked.query:
-            return say.Recalled((), 0, changed)
+            return say.Recalled((), 0, changed, gone)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
         exclude |= self._intake.blocks.shown(asked.session_id, asked.blocks)
         exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
@@ -174,7 +201,10 @@ class LongTermActor:
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
-        return say.Recalled(hits, self._partition.considered_count(query), changed)
+        return say.Recalled(hits, self._partition.considered_count(query), changed, gone)
+
+    def _has(self, id: str) -> bool:
+        return self._partition.item(id) is not None
 
     def _current(self, hit: Hit) -> Hit | None:
         """A summary without what is no longer so, None where nothing is left of it; any other hit as it is."""
@@ -236,7 +266,7 @@ class LongTermActor:
         values = tuple({word for one in gone for word in (one.quote, one.text, one.value) if word})
         cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]
         shown_in = await self._shown_in((*gone, *rewritten, *(whole for whole, _ in cut)))
-        self._remove(gone)
+        await self._remove(gone)
         for other in rewritten:
             self._partition.put(other)
         words |= {block_name(one.session_id, one.sequence) for one in gone if one.source == "summary"}
@@ -244,20 +274,20 @@ class LongTermActor:
         writes: list[Write] = [
             DeleteItems(self._owner, tuple(one.id for one in gone)),
             PutTombstones(self._owner, hashes),
-            *self._cut_summaries(cut),
+            *await self._cut_summaries(cut),
         ]
         if rewritten:
             writes.append(PutItems(tuple(rewritten)))
         self._intake.buried(hashes)
         self._record(writes, reply, say.Forgotten(gone, shown_in))
 
-    def _cut_summaries(self, cut: Sequence[tuple[Item, Item | None]]) -> list[Write]:
+    async def _cut_summaries(self, cut: Sequence[tuple[Item, Item | None]]) -> list[Write]:
         """Put what is left of summaries in their place."""
         left = tuple(rest for _, rest in cut if rest is not None)
         empty = tuple(whole for whole, rest in cut if rest is None)
         for item in left:
             self._partition.put(item)
-        self._remove(empty)
+        await self._remove(empty)
         writes: list[Write] = [PutItems(left)] if left else []
         if empty:
             writes.append(DeleteItems(self._owner, tuple(item.id for item in empty)))
@@ -270,7 +300,7 @@ class LongTermActor:
             if not asked.session_id or item.session_id == asked.session_id
         )
         shown_in = await self._shown_in(gone) if asked.session_id else frozenset[SessionKey]()
-        self._remove(gone)
+        await self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))
 
@@ -280,13 +310,15 @@ class LongTermActor:
         found = [await record.shown_in(self._owner, item.id) for item in items]
         return frozenset(key for places in found for key, _ in places)
 
-    def _remove(self, items: tuple[Item, ...]) -> None:
+    async def _remove(self, items: tuple[Item, ...]) -> None:
         assert self._vectors is not None
         labels = [label for item in items if (label := self._partition.label(item.id)) is not None]
-        for item in items:
+        for count, item in enumerate(items, 1):
             self._partition.remove(item.id)
             self._intake.removed(item)
-        self._vectors.remove(labels)
+            if count % LOAD_STEP_ITEMS == 0:
+                await anyio.lowlevel.checkpoint()
+        self._vectors.remove(labels)  # last: an index that was begun meanwhile is not used
 
     # --- rest ------------------------------------------------------------------------------------------------
 

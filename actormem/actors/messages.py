@@ -11,6 +11,7 @@ import msgspec
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.session.events import BlockMade, MessageAdded, SessionEvent, message_of, summary_of
+from actormem.core.session.replay import Placed
 from actormem.core.session.working import Settings
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
@@ -37,12 +38,15 @@ __all__ = [
     "Opened",
     "ReadMessages",
     "ReadSpeakers",
+    "ReadTrace",
+    "ReadTurns",
     "RecallItems",
     "Recalled",
     "Redact",
     "Redacted",
     "RememberBlocks",
     "RememberItem",
+    "Rewind",
     "Settle",
     "Shown",
     "Summarize",
@@ -141,6 +145,22 @@ class ReadMessages(msgspec.Struct, frozen=True):
     """Answered by every message of the session, oldest first."""
 
 
+class ReadTurns(msgspec.Struct, frozen=True):
+    """Answered by every `PastTurn` of the session, oldest first."""
+
+
+class ReadTrace(msgspec.Struct, frozen=True):
+    """Answered by the `Trace` of the last context of a turn, or a NotFoundError."""
+
+    turn_id: str
+
+
+class Rewind(msgspec.Struct, frozen=True):
+    """Go back to just before a message. Answered by the messages that left, oldest first, when durable."""
+
+    message_id: str
+
+
 class Redact(msgspec.Struct, frozen=True):
     """Cut these words out of the session's messages, notes, summaries and exact values.
 
@@ -203,10 +223,10 @@ class Observed(msgspec.Struct, frozen=True):
     message: Message
 
 
-def observed(first: int, events: Iterable[SessionEvent]) -> tuple[Observed, ...]:
-    """What was said in events that follow each other from sequence `first`; not what we said ourselves."""
+def observed(events: Iterable[Placed]) -> tuple[Observed, ...]:
+    """What was said in these events; not what we said ourselves."""
     found: list[Observed] = []
-    for sequence, event in enumerate(events, first):
+    for sequence, event in events:
         message = message_of(event)
         if message is not None and isinstance(event, MessageAdded) and not event.marked:
             found.append(Observed(sequence, message))
@@ -214,7 +234,10 @@ def observed(first: int, events: Iterable[SessionEvent]) -> tuple[Observed, ...]
 
 
 class Observe(msgspec.Struct, frozen=True, kw_only=True):
-    """Take in what was said, up to event `upto`. A tell; sent after the commit, in order, repeated after a crash."""
+    """Take in what was said, up to event `upto`. A tell; sent after the commit, in order, repeated after a crash.
+
+    Without messages the events are read from the record; what a rewind among them took out is retracted.
+    """
 
     key: SessionKey
     first: int
@@ -280,11 +303,12 @@ class ReadSpeakers(msgspec.Struct, frozen=True):
 
 
 class Recalled(msgspec.Struct, frozen=True):
-    """Hits, best first; how many items were considered; what changed of the items shown."""
+    """Hits, best first; how many items were considered; what changed of the items shown, and which are no more."""
 
     hits: tuple[Hit, ...]
     considered_count: int
     changed: tuple[Shown, ...]
+    gone: tuple[str, ...] = ()
 
 
 # --- front door → long-term ------------------------------------------------------------------------------

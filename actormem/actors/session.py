@@ -16,16 +16,18 @@ import msgspec
 from actormem.actors import messages as say
 from actormem.actors.compacting import Compactor
 from actormem.actors.contexts import ContextMaker
+from actormem.actors.history import past_messages, past_trace, turns_of
 from actormem.actors.journal import Journal
 from actormem.actors.redacting import redacted_texts
+from actormem.actors.rewinding import returned
 from actormem.actors.services import Services
 from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.session import decide
-from actormem.core.session.events import Configured, MessageAdded, SessionEvent, decode_event, message_of
+from actormem.core.session.events import Configured, MessageAdded, Rewound, SessionEvent
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import message_tokens
-from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
+from actormem.errors import NotFoundError, OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LARGE_TEXT_CHARS, MAILBOX_MESSAGES
 from actormem.ports import Tokenizer
@@ -61,8 +63,9 @@ class SessionActor:
             return
         state = self._journal.state
         self._contexts.loaded(state)
-        if state.entries and self._journal.progress < state.entries[-1].sequence:
-            self._observe(self._journal.progress + 1, state.entries[-1].sequence, ())
+        newest = max(state.rewound, state.entries[-1].sequence if state.entries else 0)
+        if self._journal.progress < newest:
+            self._observe(self._journal.progress + 1, newest, ())
         self._tell_blocks(tuple(say.BlockWords(one.first, one.last, one.summary) for one in state.blocks))
         if state.turn_id:  # the process ended inside a turn: it was never answered
             draft = self._journal.draft()
@@ -105,8 +108,11 @@ class SessionActor:
                 self._compactor.arrived(draft, message)
                 self._journal.commit(draft)
                 self._after()
-            case say.ReadMessages():
-                await self._read(reply)
+            case say.ReadMessages() | say.ReadTurns() | say.ReadTrace():
+                assert reply is not None
+                reply.answer(await self._read(message))
+            case say.Rewind():
+                await self._rewind(message, reply)
             case say.Redact():
                 await self._redact(message, reply)
             case say.Erase():
@@ -183,12 +189,18 @@ class SessionActor:
             return both()
         return await anyio.to_thread.run_sync(both, limiter=self._services.counting)
 
-    async def _read(self, reply: Reply | None) -> None:
-        assert reply is not None
+    async def _read(self, asked: say.ReadMessages | say.ReadTurns | say.ReadTrace) -> object:
+        state, newest = self._journal.state, self._contexts.newest
+        if isinstance(asked, say.ReadMessages):
+            return await past_messages(self._key, self._services, state.sequence)
+        if isinstance(asked, say.ReadTurns):
+            return await turns_of(self._key, self._services, state, newest)
+        if newest is not None and asked.turn_id == newest.turn_id == state.turn_id:
+            return newest
+        if asked.turn_id not in self._journal.names:
+            raise NotFoundError("the session has no turn of that id", id=asked.turn_id)
         await self._services.record.sync()
-        events = await self._services.record.read_events(self._key, 1, self._journal.state.sequence)
-        found = (message_of(decode_event(stored.body, stored.text)) for stored in events)
-        reply.answer(tuple(message for message in found if message is not None))
+        return await past_trace(self._key, self._services, state.sequence, asked.turn_id)
 
     # --- turns and contexts -----------------------------------------------------------------------------
 
@@ -249,7 +261,7 @@ class SessionActor:
         draft = self._journal.draft()
         for message in asked.messages:
             await self._take_in(draft, message)
-        decide.close_turn(draft, asked.outcome, self._services.clock.now_ms())
+        decide.close_turn(draft, asked.outcome, self._services.clock.now_ms(), self._contexts.newest)
         self._journal.commit(draft, _acknowledge(reply, None))
         self._after()
         await self._open_waiting()
@@ -258,12 +270,24 @@ class SessionActor:
         self._waiting = deque(one for one in self._waiting if one[0].request != asked.request)
         if self._journal.state.turn_id and self._open_request == asked.request:
             draft = self._journal.draft()
-            decide.close_turn(draft, "unanswered", self._services.clock.now_ms())
+            decide.close_turn(draft, "unanswered", self._services.clock.now_ms(), self._contexts.newest)
             self._journal.commit(draft)
             self._after()
             await self._open_waiting()
 
-    # --- forgetting -------------------------------------------------------------------------------------
+    # --- going back and forgetting ----------------------------------------------------------------------
+
+    async def _rewind(self, asked: say.Rewind, reply: Reply | None) -> None:
+        state = self._journal.state
+        if state.turn_id:
+            raise UsageError("a session is not rewound while a turn is open", hint="leave the turn first")
+        if asked.message_id not in self._journal.names:
+            raise NotFoundError("the session has no message of that id", id=asked.message_id)
+        await self._services.record.sync()
+        back = await returned(self._key, self._services, state, asked.message_id, self._tokenizer)
+        self._journal.rewind(back, _acknowledge(reply, back.messages))
+        self._compactor.discard()
+        self._after()
 
     async def _redact(self, asked: say.Redact, reply: Reply | None) -> None:
         await self._services.record.sync()
@@ -317,8 +341,8 @@ class SessionActor:
 
     def _durable(self, first: int, events: tuple[SessionEvent, ...]) -> None:
         """Tell long-term memory what was said, now that it will not be lost."""
-        found = say.observed(first, events)
-        if found or self._missed:
+        found = say.observed(enumerate(events, first))
+        if found or self._missed or isinstance(events[0], Rewound):
             self._observe(first, first + len(events) - 1, found)
         self._tell_blocks((*self._untold, *say.blocks_made(events)))
 

@@ -158,7 +158,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         quote: The characters of the source message it came from, or an empty string.
         source: Who said it.
         source_ids: Ids of the messages it came from.
-        session_id: The session it came from, or an empty string.
+        source_sessions: The sessions of those messages, one for each; empty where all are of `session_id`.
+        session_id: The session it came from first, or an empty string.
         speaker: Name or role of who said it.
         importance, confidence: 0 to 1.
         event_ms: When it was said or became true, UTC milliseconds.
@@ -184,6 +185,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     quote: str = ""
     source: Source = "user"
     source_ids: tuple[str, ...] = ()
+    source_sessions: tuple[str, ...] = ()
     session_id: str = ""
     speaker: str = ""
     importance: float = 0.5
@@ -197,6 +199,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     superseded_by: str = ""
     supersedes: str = ""
     seen_count: int = 1
+
+    @property
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """The messages it came from, each as session id and message id."""
+        sessions = self.source_sessions or (self.session_id,) * len(self.source_ids)
+        return tuple(zip(sessions, self.source_ids, strict=True))
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,7 +40,7 @@ def check_write(write: Write) -> None:
 
 
 def check_integers(write: Write) -> None:
-    for name in ("time_ms", "sequence"):
+    for name in ("time_ms", "sequence", "first", "last"):
         if not -INTEGER_MAX <= getattr(write, name, 0) <= INTEGER_MAX:
             raise OverflowError
 

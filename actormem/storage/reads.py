@@ -15,7 +15,7 @@ from actormem.core.values import Item, Owner, SessionKey
 from actormem.ports import OwnerItems, SessionHistory, SessionRow, StoredEvent
 from actormem.storage.checks import INTEGER_MAX, decode_item, verify
 from actormem.storage.failures import DamagedRowError
-from actormem.storage.rows import owner_number, session_place
+from actormem.storage.rows import RELEASED_MARK, owner_number, session_place
 
 __all__ = [
     "behind",
@@ -114,9 +114,12 @@ def behind(connection: sqlite3.Connection) -> tuple[SessionKey, ...]:
     """Sessions with messages that long-term memory has not taken in."""
     rows = connection.execute(
         """SELECT tenant, user, session_id FROM sessions JOIN owners USING (owner_no)
-        WHERE last_sequence > progress AND EXISTS (SELECT 1 FROM events WHERE events.session_no = sessions.session_no
-            AND events.sequence > sessions.progress AND events.name <> '')
-        ORDER BY session_no"""
+        WHERE last_sequence > progress AND (
+            EXISTS (SELECT 1 FROM events WHERE events.session_no = sessions.session_no
+                AND events.sequence > sessions.progress AND events.name <> '')
+            OR EXISTS (SELECT 1 FROM meta WHERE key = ? || session_no AND value >= progress))
+        ORDER BY session_no""",
+        (RELEASED_MARK,),
     )
     return tuple(SessionKey(Owner(tenant, user), session_id) for tenant, user, session_id in rows)
 

@@ -23,6 +23,7 @@ from actormem.ports import (
     PutItems,
     PutTombstones,
     PutVectors,
+    ReleaseNames,
     ReplaceTexts,
     SaveSnapshot,
     SetProgress,
@@ -32,6 +33,7 @@ from actormem.storage.checks import checksum, decode_item, encode_item
 
 __all__ = [
     "NUMBER_MARK",
+    "RELEASED_MARK",
     "SCRUB_MARK",
     "ReserveNumbers",
     "SessionPlace",
@@ -44,6 +46,7 @@ __all__ = [
 
 NUMBER_MARK: Final = "item_number"  # no item has or had a number above this one
 SCRUB_MARK: Final = "scrub_due"  # 1 while erased words may still be in a free part of the file
+RELEASED_MARK: Final = "released:"  # and a session's number: its last event whose name was released
 
 
 class ReserveNumbers(msgspec.Struct, frozen=True):
@@ -75,6 +78,8 @@ def apply(connection: sqlite3.Connection, write: Write | ReserveNumbers) -> None
             save_snapshot(connection, write)
         case ReplaceTexts():
             replace_texts(connection, write)
+        case ReleaseNames():
+            release_names(connection, write)
         case MarkShown():
             mark_shown(connection, write)
         case SetProgress():
@@ -222,6 +227,26 @@ def replace_texts(connection: sqlite3.Connection, write: ReplaceTexts) -> None:
     mark(connection, SCRUB_MARK, 1)
 
 
+def release_names(connection: sqlite3.Connection, write: ReleaseNames) -> None:
+    place = session_place(connection, write.key)
+    if place is None:
+        return
+    rows = connection.execute(
+        """SELECT sequence, body, text FROM events
+        WHERE session_no = ? AND sequence BETWEEN ? AND ? AND name <> ''""",
+        (place.session_no, write.first, write.last),
+    ).fetchall()
+    connection.executemany(
+        "UPDATE events SET name = '', checksum = ? WHERE session_no = ? AND sequence = ?",
+        [(checksum(row[0], "", row[1], row[2]), place.session_no, row[0]) for row in rows],
+    )
+    connection.execute(
+        "UPDATE sessions SET message_count = message_count - ? WHERE session_no = ?",
+        (len(rows), place.session_no),
+    )
+    mark(connection, f"{RELEASED_MARK}{place.session_no}", min(write.last, place.last_sequence - 1))
+
+
 def mark_shown(connection: sqlite3.Connection, write: MarkShown) -> None:
     place = session_place(connection, write.key)
     if place is None:
@@ -250,6 +275,7 @@ def erase_session(connection: sqlite3.Connection, write: EraseSession) -> None:
         return
     for table in ("shown", "snapshots", "events", "sessions"):
         connection.execute(f"DELETE FROM {table} WHERE session_no = ?", (place.session_no,))
+    connection.execute("DELETE FROM meta WHERE key = ?", (f"{RELEASED_MARK}{place.session_no}",))
     mark(connection, SCRUB_MARK, 1)
 
 
@@ -337,6 +363,10 @@ def erase_owner(connection: sqlite3.Connection, write: EraseOwner) -> None:
     owner_no = owner_number(connection, write.owner)
     if owner_no is None:
         return
+    connection.execute(
+        "DELETE FROM meta WHERE key IN (SELECT ? || session_no FROM sessions WHERE owner_no = ?)",
+        (RELEASED_MARK, owner_no),
+    )
     for table in ("shown", "snapshots", "events"):
         connection.execute(
             f"DELETE FROM {table} WHERE session_no IN (SELECT session_no FROM sessions WHERE owner_no = ?)",

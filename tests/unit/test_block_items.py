@@ -220,3 +220,14 @@ async def test_a_recalled_summary_does_not_say_what_is_no_longer_so() -> None:
 )
 def test_outdated_clauses_go_and_what_tells_of_the_change_stays(text: str, left: str) -> None:
     assert without_outdated(text, [("Elm 4", "Oak 9")]) == left
+
+
+async def test_a_rewind_takes_back_the_items_of_blocks_over_what_it_removes() -> None:
+    async with opened(llm=ScriptedLLM(written)) as runtime:
+        session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        await talk(runtime, session, 12)
+        assert await summaries(runtime)
+        [first, *_] = await session.messages()
+        await session.rewind(first.id)
+        await runtime.settle()
+        assert await summaries(runtime, history=True) == []

@@ -1,10 +1,18 @@
-"""The trace: what is in a context, what was left out, why, and how long each step took."""
+"""The trace: what is in a context, what was left out, why, and how long each step took.
 
+The law of the file: a trace holds ids, names of ours and numbers, never a word of anybody's. So it may be logged,
+and kept as long as the session.
+"""
+
+import unicodedata
 from collections.abc import Sequence
 
 import msgspec
 
-__all__ = ["Included", "LeftOut", "Section", "Step", "Trace"]
+__all__ = ["Included", "LeftOut", "Section", "Step", "Trace", "pack_trace", "packed_tokens", "unpack_trace"]
+
+PRINT_COLUMNS = 100  # of a printed trace: what is longer is cut, its data are whole
+PRINT_LEAVES = 12  # below one branch: the first of them, and how many more there are
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -38,7 +46,11 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything there is to know about one context; printed, a tree a person can read.
+    """Everything there is to know about one context; printed, a tree a person can read, 100 columns wide.
+
+    As data it is `msgspec.to_builtins(trace)`: mappings, tuples, texts and numbers, under the names below. It comes
+    back from JSON as it was: `msgspec.json.decode(msgspec.json.encode(trace), type=Trace)`. The print shortens long
+    ids and lists; the data are whole.
 
     Attributes:
         turn_id: The turn it was built for; empty outside a turn.
@@ -94,7 +106,39 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
             (f"degraded: {', '.join(self.degraded)}" if self.degraded else "", ()),
             ("steps", [f"{step.name} {step.elapsed_ms:.2f} ms" for step in self.steps]),
         ]
-        return "\n".join([title, *_tree([branch for branch in branches if branch[0]])])
+        lines = [title, *_tree([branch for branch in branches if branch[0]])]
+        return "\n".join(_within(line, PRINT_COLUMNS) for line in lines)
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """Of a packed trace, its tokens alone."""
+
+    tokens: int
+
+
+DECODER = msgspec.msgpack.Decoder(Trace)
+COUNTED = msgspec.msgpack.Decoder(Counted)
+
+
+def pack_trace(trace: Trace) -> bytes:
+    """The trace as bytes, for the record."""
+    return msgspec.msgpack.encode(trace)
+
+
+def unpack_trace(packed: bytes) -> Trace | None:
+    """The trace that `pack_trace` made these of; None where there is none, or another version's."""
+    try:
+        return DECODER.decode(packed) if packed else None
+    except msgspec.MsgspecError:
+        return None
+
+
+def packed_tokens(packed: bytes) -> int:
+    """`Trace.tokens` of a packed trace, 0 where there is none."""
+    try:
+        return COUNTED.decode(packed).tokens if packed else 0
+    except msgspec.MsgspecError:
+        return 0
 
 
 def _included(one: Included) -> str:
@@ -106,7 +150,19 @@ def _tree(branches: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     for place, (name, leaves) in enumerate(branches):
         last = place == len(branches) - 1
         lines.append(f"{'└─' if last else '├─'} {name}")
-        for number, leaf in enumerate(leaves):
-            corner = "└─" if number == len(leaves) - 1 else "├─"
+        more = len(leaves) - PRINT_LEAVES
+        shown = leaves if more <= 1 else [*leaves[:PRINT_LEAVES], f"… {more} more"]
+        for number, leaf in enumerate(shown):
+            corner = "└─" if number == len(shown) - 1 else "├─"
             lines.append(f"{'   ' if last else '│  '}{corner} {leaf}")
     return lines
+
+
+def _within(line: str, columns: int) -> str:
+    """The line, cut where a terminal would break it; Chinese characters take two columns."""
+    taken = 0
+    for place, character in enumerate(line):
+        taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if taken > columns - 1 and place + 1 < len(line):
+            return f"{line[:place]}…"
+    return line

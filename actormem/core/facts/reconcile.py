@@ -138,14 +138,15 @@ def competes(new: Item, other: Item) -> bool:
 
 def repeats(new: Item, twin: Item) -> bool:
     """Whether the same message said it already, as after a resumed extraction."""
-    known = twin.session_id == new.session_id and set(new.source_ids) <= set(twin.source_ids)
+    known = set(new.sources) <= set(twin.sources)
     return bool(new.source_ids) and known and new.event_ms <= twin.event_ms
 
 
 def merged(twin: Item, new: Item) -> Item:
     """The older item, seen once more; of times and expiry those of the newer statement hold."""
     newer = new if order(new) > order(twin) else twin
-    again = twin.session_id != new.session_id
+    sources = twin.sources + tuple(one for one in new.sources if one not in twin.sources)
+    elsewhere = any(session != twin.session_id for session, _ in sources)
     return msgspec.structs.replace(
         twin,
         event_ms=newer.event_ms,
@@ -153,7 +154,8 @@ def merged(twin: Item, new: Item) -> Item:
         sequence=newer.sequence,
         expires_ms=newer.expires_ms,
         source="user" if "user" in (twin.source, new.source) else twin.source,
-        source_ids=twin.source_ids + tuple(id for id in new.source_ids if again or id not in twin.source_ids),
+        source_ids=tuple(id for _, id in sources),
+        source_sessions=tuple(session for session, _ in sources) if elsewhere else (),
         importance=max(twin.importance, new.importance),
         confidence=max(twin.confidence, new.confidence),
         seen_count=twin.seen_count + new.seen_count,

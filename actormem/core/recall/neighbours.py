@@ -88,6 +88,10 @@ class Neighbours:
             return ()
         return self._weigh_around(rows, place - SIDE, place + SIDE)
 
+    def newest_first(self, session: str) -> tuple[int, ...]:
+        """The rows of a session, the last one first."""
+        return tuple(row for _, row in reversed(self._sessions.get(session, ())))
+
     def around(self, row: int, side: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The rows before and after a row in its session, at most `side` each, nearest last and first."""
         session, order = self._places.get(row, ("", 0))

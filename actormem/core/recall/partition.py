@@ -79,6 +79,10 @@ class Partition:
         """All items, live or not, in no promised order."""
         return iter(self._items.values())
 
+    def session_episodes(self, session_id: str) -> Iterator[Item]:
+        """The episodes of a session, the last one first."""
+        return (self._items[row] for row in self._neighbours.newest_first(session_id))
+
     def label(self, id: str) -> int | None:
         """The number under which an index given to `search` knows the item, while it is in the partition."""
         return self._rows.get(id)

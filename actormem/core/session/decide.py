@@ -11,6 +11,7 @@ from actormem.core.context.assembly import system_wire
 from actormem.core.context.blocks import Plan, written_block
 from actormem.core.context.fitting import over_budget, restart
 from actormem.core.context.shorten import Counter, fit_message
+from actormem.core.context.trace import Trace, pack_trace
 from actormem.core.entities.exact import MessageEntities
 from actormem.core.ids import message_id
 from actormem.core.session import events as ev
@@ -31,6 +32,7 @@ __all__ = [
     "keep_summary",
     "open_turn",
     "renew",
+    "rewind",
     "swap_block",
 ]
 
@@ -123,9 +125,23 @@ def open_turn(draft: Draft, turn_id: str, now_ms: int) -> None:
     draft.emit(ev.TurnOpened(turn_id=turn_id, time_ms=now_ms))
 
 
-def close_turn(draft: Draft, outcome: str, now_ms: int) -> None:
-    """End the open turn."""
-    draft.emit(ev.TurnClosed(turn_id=draft.state.turn_id, outcome=outcome, time_ms=now_ms))
+def close_turn(draft: Draft, outcome: str, now_ms: int, trace: Trace | None = None) -> None:
+    """End the open turn, and keep the trace of its last context."""
+    turn_id = draft.state.turn_id
+    packed = pack_trace(trace) if trace is not None and trace.turn_id == turn_id else b""
+    draft.emit(ev.TurnClosed(turn_id=turn_id, outcome=outcome, time_ms=now_ms, trace=packed))
+
+
+def rewind(draft: Draft, event: ev.Rewound, counter: Counter, *, recount: bool) -> None:
+    """Go on from the draft's state, which is that of what stays, and begin a new epoch.
+
+    Args:
+        recount: Whether a counting anew is among the events that left: what it counted may have changed for good.
+    """
+    draft.emit(event)
+    if recount:
+        draft.emit(*_recounted(draft.state, counter))
+    draft.emit(*restart(draft.state, "rewind", counter, event.time_ms))
 
 
 def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:

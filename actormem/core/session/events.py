@@ -22,6 +22,7 @@ __all__ = [
     "MessageAdded",
     "NoteWritten",
     "Recounted",
+    "Rewound",
     "SessionEvent",
     "Shortened",
     "SummaryKept",
@@ -98,11 +99,15 @@ class TurnOpened(msgspec.Struct, frozen=True, kw_only=True, tag="turn_opened"):
 
 
 class TurnClosed(msgspec.Struct, frozen=True, kw_only=True, tag="turn_closed"):
-    """A turn ended: `complete`, `partial`, `unanswered` or `failed`."""
+    """A turn ended: `complete`, `partial`, `unanswered` or `failed`.
+
+    `trace` is that of its last context, as `Trace` is packed: ids and numbers, no words. Empty where there is none.
+    """
 
     turn_id: str
     outcome: str
     time_ms: int
+    trace: bytes = b""
     text: str | None = None
 
 
@@ -183,6 +188,20 @@ class EpochStarted(msgspec.Struct, frozen=True, kw_only=True, tag="epoch"):
     text: str | None
 
 
+class Rewound(msgspec.Struct, frozen=True, kw_only=True, tag="rewound"):
+    """The session went back to just before event `first`: of the events from there to this one settings alone stay.
+
+    What that means for a replay is in `session.replay`. `sequence` is this event's own; epochs are counted on from
+    `epoch_count`, so that no number comes twice.
+    """
+
+    first: int
+    sequence: int
+    epoch_count: int
+    time_ms: int
+    text: str | None = None
+
+
 SessionEvent: TypeAlias = (
     Configured
     | Recounted
@@ -196,6 +215,7 @@ SessionEvent: TypeAlias = (
     | BlocksReturned
     | SummaryKept
     | EpochStarted
+    | Rewound
 )
 
 DECODER = msgspec.msgpack.Decoder(SessionEvent)

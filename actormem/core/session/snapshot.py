@@ -58,6 +58,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     message_count: int
     history_tokens: int
     compaction_count: int
+    rewound: int = 0
 
 
 DECODER = msgspec.msgpack.Decoder(Snapshot)

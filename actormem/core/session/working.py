@@ -122,6 +122,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
         turn_id: Of the open turn, or an empty string.
         outcomes: Outcome of the turns that still have messages in `entries`, by turn id.
         history_tokens: Of every message there ever was, as counted when it came in.
+        rewound: Sequence of the last rewind, or 0.
     """
 
     settings: Settings = Settings()
@@ -145,6 +146,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     message_count: int = 0
     history_tokens: int = 0
     compaction_count: int = 0
+    rewound: int = 0
 
     @property
     def view(self) -> tuple[Entry, ...]:
@@ -226,6 +228,21 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
             return change(state, ready=_ready(event))
         case ev.EpochStarted():
             return _epoch_started(state, event)
+        case ev.Rewound():
+            return _rewound(state, event)
+
+
+def _rewound(state: Working, event: ev.Rewound) -> Working:
+    """The state of what stayed goes on from here. A turn whose end is gone is unanswered."""
+    ended = {state.turn_id: "unanswered"} if state.turn_id else {}
+    return msgspec.structs.replace(
+        state,
+        sequence=event.sequence,
+        rewound=event.sequence,
+        turn_id="",
+        outcomes={**state.outcomes, **ended},
+        epoch_count=event.epoch_count,
+    )
 
 
 def _epoch_started(state: Working, event: ev.EpochStarted) -> Working:
