@@ -102,7 +102,7 @@ class LongTermActor:
                 await self._forget(message, reply)
             case say.CutSummaries():
                 cut = self._intake.blocks.holding(message.values)
-                self._record(self._cut_summaries(cut), reply, None)
+                self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
             case say.Settle():

@@ -230,4 +230,4 @@ async def test_a_rewind_takes_back_the_items_of_blocks_over_what_it_removes() ->
         [first, *_] = await session.messages()
         await session.rewind(first.id)
         await runtime.settle()
-        assert await summaries(runtime, history=True) == []
+        assert await summaries(runtime, history=True) == ()
