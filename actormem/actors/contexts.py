@@ -8,7 +8,7 @@ from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
 from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
-from actormem.core.context.notes import Line, changed_line, hit_line, words_of
+from actormem.core.context.notes import Line, changed_line, hit_line, in_short, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.facts.attributes import attribute_names
@@ -162,7 +162,7 @@ def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
     told = {id for line in lines for id, _ in line.marks}
     asked = query or entry.message.text
     names = attribute_names(asked)
-    hits = [hit.item for hit in recalled.hits if hit.item.id not in told]
+    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
     lines += _value_lines(state, asked)
     return lines + [hit_line(item) for item in hits if item.attribute not in names]

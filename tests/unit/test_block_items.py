@@ -8,6 +8,7 @@ import pytest
 import actormem
 from actormem import Budget
 from actormem.core.context.notes import said_by_user
+from actormem.core.summary.excerpt import excerpt
 from actormem.core.summary.outdated import without_outdated
 from actormem.core.values import Owner
 from actormem.ports import DeleteItems
@@ -79,6 +80,7 @@ async def test_a_value_that_no_source_has_never_becomes_a_memory() -> None:
 async def test_merged_blocks_supersede_those_they_take_in() -> None:
     async with opened(llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        live = every = await summaries(runtime)
         for start in range(0, 100, 10):
             await talk(runtime, session, 10, start)
             live, every = await summaries(runtime), await summaries(runtime, history=True)
@@ -220,3 +222,18 @@ async def test_a_recalled_summary_does_not_say_what_is_no_longer_so() -> None:
 )
 def test_outdated_clauses_go_and_what_tells_of_the_change_stays(text: str, left: str) -> None:
     assert without_outdated(text, [("Elm 4", "Oak 9")]) == left
+
+
+def test_a_note_shows_the_lines_of_a_summary_that_answer() -> None:
+    lines = [f"- user: likes walk number {number} along the river" for number in range(30)]
+    text = "\n".join(["Needs:", *lines, "Decisions:", "- assistant: the cottage is booked from Friday"])
+    shown = excerpt(text, "Which cottage is booked?", characters=120)
+    assert "cottage is booked from Friday" in shown
+    assert len(shown) <= 120
+    assert "Decisions" not in shown
+    assert (
+        excerpt("需求：\n- 用户：想喝茶\n决定：\n- 助手：周五订好了小木屋", "小木屋订好了吗", characters=14)
+        == "助手：周五订好了小木屋"
+    )
+    assert excerpt(text, "?", characters=60).startswith("user: likes walk number 0")
+    assert excerpt("", "?", characters=60) == ""
