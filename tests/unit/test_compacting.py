@@ -13,7 +13,8 @@ from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, bytes_of, ope
 
 pytestmark = pytest.mark.anyio
 
-BUDGET = Budget(context=400, recall=0)
+one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # long, and nothing in it differs by loop
+BUDGET = Budget(context=300, recall=0)
 LONG = "We spoke about the weather, the train to the north and what to eat on the way, at some length."
 
 
@@ -34,7 +35,7 @@ async def until_asked(session: actormem.Session, llm: ScriptedLLM, calls: int = 
 
 async def settle_threads(session: actormem.Session) -> None:
     """Let what runs beside the session run: threads of the summarizer come back meanwhile."""
-    for _ in range(8):
+    for _ in range(4):
         await settle()
         await session.messages()
 
@@ -94,6 +95,7 @@ async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_mes
             await settle_threads(session)
 
 
+@one_loop
 async def test_two_summaries_stand_side_by_side_and_neither_loses_what_the_other_says() -> None:
     async with opened() as runtime:
         session = await runtime.spawn("s", user="ada", budget=Budget(context=600, recall=0))
@@ -109,10 +111,11 @@ async def test_two_summaries_stand_side_by_side_and_neither_loses_what_the_other
         assert all("14C" in one for one in seen[12:])
 
 
+@one_loop
 async def test_a_compacted_session_is_the_same_after_a_restart_and_in_a_later_runtime(tmp_path: Path) -> None:
     async with opened(tmp_path, llm=ScriptedLLM(told)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        for number in range(14):
+        for number in range(10):
             await answered(session, f"Turn {number}. {LONG}", f"I see, {number}.")
             await runtime.settle()
         before = await session.context()
@@ -175,6 +178,7 @@ async def test_tool_groups_of_a_long_turn_are_summarised_in_it_only_where_they_w
         assert len(await session.messages()) == 1 + 80 + 1 + 48 + 1
 
 
+@one_loop
 async def test_a_long_turn_without_a_summary_in_time_is_cut_and_nothing_of_it_is_lost() -> None:
     door = anyio.Event()
     llm = ScriptedLLM(told, wait_for=door)

@@ -106,6 +106,7 @@ async def test_without_a_limit_or_without_a_model_nothing_is_held_back_and_nothi
         assert after.summaries_over_daily_tokens == 0
 
 
+@one_loop
 async def test_tokens_of_calls_are_counted_as_they_were_sent() -> None:
     llm = ScriptedLLM(told)
     async with opened(llm=llm) as runtime:
@@ -116,6 +117,7 @@ async def test_tokens_of_calls_are_counted_as_they_were_sent() -> None:
         assert sent <= after.llm_prompt_tokens <= sent + 3 * llm.call_count
 
 
+@one_loop
 @pytest.mark.parametrize(
     "reply",
     [
