@@ -9,7 +9,7 @@ import pytest
 import actormem
 from actormem import Budget
 from actormem.core.values import JsonValue
-from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, bytes_of, opened, settle, words
+from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, bytes_of, opened, words
 
 pytestmark = pytest.mark.anyio
 
@@ -22,22 +22,32 @@ def told(_: Sequence[Wire]) -> str:
     return "They spoke about travelling north."
 
 
-async def until_asked(session: actormem.Session, llm: ScriptedLLM, calls: int = 1) -> list[str]:
-    """Talk until the model was asked; gives what was said."""
-    said: list[str] = []
-    while llm.call_count < calls:
-        assert len(said) < 200, "no summary was asked for"
-        said += [f"Turn {len(said)}. {LONG}", f"I see, {len(said)}."]
-        await answered(session, said[-2], said[-1])
-        await settle_threads(session)
-    return said
+def asked_model(**options: object) -> tuple[ScriptedLLM, anyio.Event]:
+    """A model, and the event that it was asked."""
+    asked = anyio.Event()
+
+    def reply(prompt: Sequence[Wire]) -> str:
+        asked.set()
+        return told(prompt)
+
+    return ScriptedLLM(reply, **options), asked  # type: ignore[arg-type]
 
 
-async def settle_threads(session: actormem.Session) -> None:
-    """Let what runs beside the session run: threads of the summarizer come back meanwhile."""
-    for _ in range(4):
-        await settle()
-        await session.messages()
+async def turns_until_asked() -> int:
+    """Turns after which a session of this budget asks for its first summary."""
+    llm = ScriptedLLM(told)
+    async with opened(llm=llm) as runtime:
+        session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        for number in range(100):
+            await answered(session, *said_at(number))
+            await runtime.settle()
+            if llm.call_count:
+                return number + 1
+    raise AssertionError("no summary was asked for")
+
+
+def said_at(number: int) -> tuple[str, str]:
+    return f"Turn {number}. {LONG}", f"I see, {number}."
 
 
 def contents(context: actormem.Context) -> list[str]:
@@ -45,7 +55,8 @@ def contents(context: actormem.Context) -> list[str]:
 
 
 async def test_four_contexts_at_once_of_a_session_over_its_mark_ask_for_one_summary() -> None:
-    llm = ScriptedLLM(told, wait_for=anyio.Event())
+    door = anyio.Event()
+    llm, asked = asked_model(wait_for=door)
     async with opened(llm=llm) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
         await session.add_many([{"role": "user", "content": f"Turn {n}. {LONG}"} for n in range(20)])
@@ -57,21 +68,24 @@ async def test_four_contexts_at_once_of_a_session_over_its_mark_ask_for_one_summ
         async with anyio.create_task_group() as group:
             for _ in range(4):
                 group.start_soon(build)
-        await settle_threads(session)
+        await asked.wait()
         assert len(made) == 4
-        assert llm.call_count == llm.in_flight_count == 1
-        assert llm.wait_for is not None
-        llm.wait_for.set()
+        assert llm.call_count == 1
+        door.set()
         await runtime.settle()
         assert llm.in_flight_max_count == 1
 
 
 async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_messages() -> None:
+    turns = await turns_until_asked()
     clock = FakeClock()
-    llm = ScriptedLLM(told, delay_s=3.0, clock=clock)
+    llm, asked = asked_model(delay_s=3.0, clock=clock)
     async with opened(llm=llm, clock=clock) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        said = await until_asked(session, llm)
+        for number in range(turns):
+            await answered(session, *said_at(number))
+        await asked.wait()
+        said = [text for number in range(turns) for text in said_at(number)]
         prompt = words(llm.prompts[0])
         stands_for = [text for text in said if text in prompt]
         assert stands_for == said[: len(stands_for)]
@@ -80,7 +94,7 @@ async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_mes
         assert "travelling north" not in words((await session.context()).messages)
         assert llm.call_count == 1
         await clock.advance(3.1)
-        await settle_threads(session)
+        await runtime.settle()
         while "travelling north" not in words((await session.context()).messages):
             said += [f"Then {len(said)}.", "Aha."]
             await answered(session, said[-2], said[-1])
@@ -90,9 +104,6 @@ async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_mes
         verbatim = [text for text in shown if text in said]
         assert verbatim == said[len(said) - len(verbatim) :], "in order, without a gap"
         assert verbatim == said[len(stands_for) :]
-        while runtime.statistics().summarizer.waiting or llm.in_flight_count:
-            await clock.advance(3.1)
-            await settle_threads(session)
 
 
 @one_loop
@@ -148,8 +159,7 @@ async def test_tool_groups_of_a_long_turn_are_summarised_in_it_only_where_they_w
             for number in range(40):
                 turn.reply(tool_call(number))
                 await turn.add(tool_result(number))
-                await runtime.sessions("ada")
-                await settle_threads(session)
+                await runtime.settle()
                 now = bytes_of(await turn.context())
                 if turn.trace.epoch_end:
                     ends.append(turn.trace.epoch_end)
