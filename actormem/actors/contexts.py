@@ -20,7 +20,15 @@ from actormem.core.context.assembly import (
     sections,
     without_note,
 )
-from actormem.core.context.notes import Line, changed_line, gone_line, hit_line, untold, words_of
+from actormem.core.context.notes import (
+    Line,
+    changed_line,
+    gone_line,
+    hit_line,
+    in_short,
+    untold,
+    words_of,
+)
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
@@ -205,7 +213,7 @@ def _lines(state: Working, query: str, recalled: Recalled, values: ValueIndex) -
     told = {id for line in lines for id, _ in line.marks}
     asked = query or entry.message.text
     names = attribute_names(asked)
-    hits = [hit.item for hit in recalled.hits if hit.item.id not in told]
+    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
     lines += _value_lines(state, asked, values)
     return lines + [hit_line(item) for item in hits if item.attribute not in names]

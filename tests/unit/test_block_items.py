@@ -8,6 +8,7 @@ import pytest
 import actormem
 from actormem import Budget
 from actormem.core.context.notes import said_by_user
+from actormem.core.summary.excerpt import excerpt
 from actormem.core.summary.outdated import without_outdated
 from actormem.core.values import Owner
 from actormem.ports import DeleteItems
@@ -16,7 +17,8 @@ from tests.runtimes import ScriptedLLM, Wire, answered, files_holding, opened, w
 
 pytestmark = pytest.mark.anyio
 
-BUDGET = Budget(context=400, recall=0)  # no notes: what is tested here is what is remembered
+one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # long, and nothing in it differs by loop
+BUDGET = Budget(context=300, recall=0)  # no notes: what is tested here is what is remembered
 ROOMY = Budget(context=4_000)
 LONG = "We went on about the weather, the train to the north and what to eat on the way, at some length."
 SUMMARY = "The user plans a trip to the lighthouse with grandmother."
@@ -41,7 +43,7 @@ async def summaries(runtime: actormem.Runtime, *, history: bool = False) -> tupl
 async def test_a_block_is_remembered_with_the_messages_it_stands_for() -> None:
     async with opened(llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 12)
+        await talk(runtime, session, 9)
         [first, *_] = await summaries(runtime, history=True)
         assert (first.kind, first.source, first.session_id) == ("summary", "summary", "s")
         assert SUMMARY in first.text
@@ -56,29 +58,33 @@ async def test_a_block_is_remembered_with_the_messages_it_stands_for() -> None:
             assert not set(item.source_ids) & set(verbatim)
 
 
+@one_loop
 async def test_nothing_is_extracted_from_a_summary() -> None:
     llm = ScriptedLLM(lambda _: "The user said: my name is Bo and I am allergic to peanuts.")
     async with opened(llm=llm) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 12)
+        await talk(runtime, session, 9)
         assert await summaries(runtime)
         assert await runtime.value("ada", "allergy") is None
         assert await runtime.value("ada", "name") is None
 
 
+@one_loop
 async def test_a_value_that_no_source_has_never_becomes_a_memory() -> None:
     llm = ScriptedLLM(lambda _: f"{SUMMARY}\nThe booking is ZZ-99999.")
     async with opened(llm=llm) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 12)
+        await talk(runtime, session, 9)
         found = await summaries(runtime, history=True)
         assert found
         assert not [one for one in found if "ZZ-99999" in one.text]
 
 
+@one_loop
 async def test_merged_blocks_supersede_those_they_take_in() -> None:
     async with opened(llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        live = every = await summaries(runtime)
         for start in range(0, 100, 10):
             await talk(runtime, session, 10, start)
             live, every = await summaries(runtime), await summaries(runtime, history=True)
@@ -99,7 +105,7 @@ async def test_merged_blocks_supersede_those_they_take_in() -> None:
 async def test_a_session_that_shows_a_block_does_not_recall_it_and_another_session_does() -> None:
     async with opened(llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 12)
+        await talk(runtime, session, 9)
         await runtime.spawn("s", user="ada", budget=ROOMY)
         asked = "What about the trip to the lighthouse with grandmother?"
         own = await session.context(query=asked)
@@ -114,10 +120,11 @@ async def test_a_session_that_shows_a_block_does_not_recall_it_and_another_sessi
         )
 
 
+@one_loop
 async def test_waking_again_makes_no_second_item_and_one_that_was_lost_is_made(tmp_path: Path) -> None:
     async with opened(tmp_path, llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 14)
+        await talk(runtime, session, 10)
         before = await summaries(runtime, history=True)
         assert before
     async with opened(tmp_path) as runtime:
@@ -134,10 +141,11 @@ async def test_waking_again_makes_no_second_item_and_one_that_was_lost_is_made(t
         assert (again.text, again.source_ids) == (before[-1].text, before[-1].source_ids)
 
 
+@one_loop
 async def test_a_forgotten_summary_stays_forgotten_and_leaves_the_transcript(tmp_path: Path) -> None:
     async with opened(tmp_path, llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 14)
+        await talk(runtime, session, 10)
         count = len(await session.messages())
         while items := await summaries(runtime):
             await runtime.forget(items[0].id, user="ada")
@@ -152,6 +160,7 @@ async def test_a_forgotten_summary_stays_forgotten_and_leaves_the_transcript(tmp
         assert await summaries(runtime, history=True) == ()
 
 
+@one_loop
 async def test_forgotten_words_leave_the_remembered_summaries_too(tmp_path: Path) -> None:
     street = "5 Zanzibar Street"
 
@@ -160,7 +169,7 @@ async def test_forgotten_words_leave_the_remembered_summaries_too(tmp_path: Path
         return f"{SUMMARY}{held}"
 
     async with opened(tmp_path, llm=ScriptedLLM(moved)) as runtime:
-        session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=400, recall=0))
         await answered(session, f"My new address is {street}.", "Noted.")
         await talk(runtime, session, 12)
         assert any(street in one.text for one in await summaries(runtime, history=True))
@@ -174,11 +183,12 @@ async def test_forgotten_words_leave_the_remembered_summaries_too(tmp_path: Path
     assert files_holding(tmp_path, street) == []
 
 
+@one_loop
 @pytest.mark.parametrize("whole", [False, True], ids=["session", "user"])
 async def test_forgetting_a_session_or_a_user_forgets_its_summaries(tmp_path: Path, whole: bool) -> None:
     async with opened(tmp_path, llm=ScriptedLLM(written)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        await talk(runtime, session, 12)
+        await talk(runtime, session, 9)
         assert await summaries(runtime)
         if whole:
             await runtime.forget_user("ada")
@@ -188,13 +198,14 @@ async def test_forgetting_a_session_or_a_user_forgets_its_summaries(tmp_path: Pa
     assert files_holding(tmp_path, "lighthouse") == []
 
 
+@one_loop
 async def test_a_recalled_summary_does_not_say_what_is_no_longer_so() -> None:
     def moved(prompt: Sequence[Wire]) -> str:
         told = "\n- user: the address is 7 Almond Lane" if "7 Almond Lane" in words(prompt) else ""
         return f"Needs:\n- user: plans the lighthouse trip{told}"
 
     async with opened(llm=ScriptedLLM(moved)) as runtime:
-        session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=400, recall=0))
         await answered(session, "My address is 7 Almond Lane.", "Noted.")
         await talk(runtime, session, 12)
         before = await runtime.recall("the lighthouse trip", user="ada", kinds=["summary"])
@@ -231,3 +242,18 @@ async def test_a_rewind_takes_back_the_items_of_blocks_over_what_it_removes() ->
         await session.rewind(first.id)
         await runtime.settle()
         assert await summaries(runtime, history=True) == ()
+
+
+def test_a_note_shows_the_lines_of_a_summary_that_answer() -> None:
+    lines = [f"- user: likes walk number {number} along the river" for number in range(30)]
+    text = "\n".join(["Needs:", *lines, "Decisions:", "- assistant: the cottage is booked from Friday"])
+    shown = excerpt(text, "Which cottage is booked?", characters=120)
+    assert "cottage is booked from Friday" in shown
+    assert len(shown) <= 120
+    assert "Decisions" not in shown
+    assert (
+        excerpt("需求：\n- 用户：想喝茶\n决定：\n- 助手：周五订好了小木屋", "小木屋订好了吗", characters=14)
+        == "助手：周五订好了小木屋"
+    )
+    assert excerpt(text, "?", characters=60).startswith("user: likes walk number 0")
+    assert excerpt("", "?", characters=60) == ""

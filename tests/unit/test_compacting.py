@@ -9,11 +9,12 @@ import pytest
 import actormem
 from actormem import Budget
 from actormem.core.values import JsonValue
-from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, bytes_of, opened, settle, words
+from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, bytes_of, opened, words
 
 pytestmark = pytest.mark.anyio
 
-BUDGET = Budget(context=400, recall=0)
+one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # long, and nothing in it differs by loop
+BUDGET = Budget(context=300, recall=0)
 LONG = "We spoke about the weather, the train to the north and what to eat on the way, at some length."
 
 
@@ -21,22 +22,32 @@ def told(_: Sequence[Wire]) -> str:
     return "They spoke about travelling north."
 
 
-async def until_asked(session: actormem.Session, llm: ScriptedLLM, calls: int = 1) -> list[str]:
-    """Talk until the model was asked; gives what was said."""
-    said: list[str] = []
-    while llm.call_count < calls:
-        assert len(said) < 200, "no summary was asked for"
-        said += [f"Turn {len(said)}. {LONG}", f"I see, {len(said)}."]
-        await answered(session, said[-2], said[-1])
-        await settle_threads(session)
-    return said
+def asked_model(**options: object) -> tuple[ScriptedLLM, anyio.Event]:
+    """A model, and the event that it was asked."""
+    asked = anyio.Event()
+
+    def reply(prompt: Sequence[Wire]) -> str:
+        asked.set()
+        return told(prompt)
+
+    return ScriptedLLM(reply, **options), asked  # type: ignore[arg-type]
 
 
-async def settle_threads(session: actormem.Session) -> None:
-    """Let what runs beside the session run: threads of the summarizer come back meanwhile."""
-    for _ in range(8):
-        await settle()
-        await session.messages()
+async def turns_until_asked() -> int:
+    """Turns after which a session of this budget asks for its first summary."""
+    llm = ScriptedLLM(told)
+    async with opened(llm=llm) as runtime:
+        session = await runtime.spawn("s", user="ada", budget=BUDGET)
+        for number in range(100):
+            await answered(session, *said_at(number))
+            await runtime.settle()
+            if llm.call_count:
+                return number + 1
+    raise AssertionError("no summary was asked for")
+
+
+def said_at(number: int) -> tuple[str, str]:
+    return f"Turn {number}. {LONG}", f"I see, {number}."
 
 
 def contents(context: actormem.Context) -> list[str]:
@@ -44,7 +55,8 @@ def contents(context: actormem.Context) -> list[str]:
 
 
 async def test_four_contexts_at_once_of_a_session_over_its_mark_ask_for_one_summary() -> None:
-    llm = ScriptedLLM(told, wait_for=anyio.Event())
+    door = anyio.Event()
+    llm, asked = asked_model(wait_for=door)
     async with opened(llm=llm) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
         await session.add_many([{"role": "user", "content": f"Turn {n}. {LONG}"} for n in range(20)])
@@ -56,21 +68,24 @@ async def test_four_contexts_at_once_of_a_session_over_its_mark_ask_for_one_summ
         async with anyio.create_task_group() as group:
             for _ in range(4):
                 group.start_soon(build)
-        await settle_threads(session)
+        await asked.wait()
         assert len(made) == 4
-        assert llm.call_count == llm.in_flight_count == 1
-        assert llm.wait_for is not None
-        llm.wait_for.set()
+        assert llm.call_count == 1
+        door.set()
         await runtime.settle()
         assert llm.in_flight_max_count == 1
 
 
 async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_messages() -> None:
+    turns = await turns_until_asked()
     clock = FakeClock()
-    llm = ScriptedLLM(told, delay_s=3.0, clock=clock)
+    llm, asked = asked_model(delay_s=3.0, clock=clock)
     async with opened(llm=llm, clock=clock) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        said = await until_asked(session, llm)
+        for number in range(turns):
+            await answered(session, *said_at(number))
+        await asked.wait()
+        said = [text for number in range(turns) for text in said_at(number)]
         prompt = words(llm.prompts[0])
         stands_for = [text for text in said if text in prompt]
         assert stands_for == said[: len(stands_for)]
@@ -79,7 +94,7 @@ async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_mes
         assert "travelling north" not in words((await session.context()).messages)
         assert llm.call_count == 1
         await clock.advance(3.1)
-        await settle_threads(session)
+        await runtime.settle()
         while "travelling north" not in words((await session.context()).messages):
             said += [f"Then {len(said)}.", "Aha."]
             await answered(session, said[-2], said[-1])
@@ -89,11 +104,9 @@ async def test_a_summary_that_takes_seconds_is_swapped_in_later_for_just_its_mes
         verbatim = [text for text in shown if text in said]
         assert verbatim == said[len(said) - len(verbatim) :], "in order, without a gap"
         assert verbatim == said[len(stands_for) :]
-        while runtime.statistics().summarizer.waiting or llm.in_flight_count:
-            await clock.advance(3.1)
-            await settle_threads(session)
 
 
+@one_loop
 async def test_two_summaries_stand_side_by_side_and_neither_loses_what_the_other_says() -> None:
     async with opened() as runtime:
         session = await runtime.spawn("s", user="ada", budget=Budget(context=600, recall=0))
@@ -109,10 +122,11 @@ async def test_two_summaries_stand_side_by_side_and_neither_loses_what_the_other
         assert all("14C" in one for one in seen[12:])
 
 
+@one_loop
 async def test_a_compacted_session_is_the_same_after_a_restart_and_in_a_later_runtime(tmp_path: Path) -> None:
     async with opened(tmp_path, llm=ScriptedLLM(told)) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
-        for number in range(14):
+        for number in range(10):
             await answered(session, f"Turn {number}. {LONG}", f"I see, {number}.")
             await runtime.settle()
         before = await session.context()
@@ -145,8 +159,7 @@ async def test_tool_groups_of_a_long_turn_are_summarised_in_it_only_where_they_w
             for number in range(40):
                 turn.reply(tool_call(number))
                 await turn.add(tool_result(number))
-                await runtime.sessions("ada")
-                await settle_threads(session)
+                await runtime.settle()
                 now = bytes_of(await turn.context())
                 if turn.trace.epoch_end:
                     ends.append(turn.trace.epoch_end)
@@ -175,6 +188,7 @@ async def test_tool_groups_of_a_long_turn_are_summarised_in_it_only_where_they_w
         assert len(await session.messages()) == 1 + 80 + 1 + 48 + 1
 
 
+@one_loop
 async def test_a_long_turn_without_a_summary_in_time_is_cut_and_nothing_of_it_is_lost() -> None:
     door = anyio.Event()
     llm = ScriptedLLM(told, wait_for=door)

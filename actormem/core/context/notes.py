@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
+from actormem.core.summary.excerpt import excerpt
 from actormem.core.text import clean, language, one_line
 from actormem.core.values import Item, JsonValue, Message
 from actormem.core.wire import content_text, with_content
@@ -22,6 +23,7 @@ __all__ = [
     "gone_line",
     "head_text",
     "hit_line",
+    "in_short",
     "merged_wire",
     "said_by_user",
     "untold",
@@ -74,6 +76,13 @@ def hit_line(item: Item) -> Line:
     if item.kind == "episode":
         text = f"{one_line(item.speaker, SPEAKER_CHARACTERS)}: {text}"
     return Line(text=_dated(item, text), marks=((item.id, item.version),), by_user=said_by_user(item))
+
+
+def in_short(item: Item, query: str) -> Item:
+    """A remembered summary with the lines that answer the query alone; any other item as it is."""
+    if item.source != "summary":
+        return item
+    return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))
 
 
 def changed_line(item: Item, replacement: Item | None, words: str) -> Line:
