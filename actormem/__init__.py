@@ -20,6 +20,7 @@ without waiting; `kernel` is what an actor is; `ports` is what is asked of the o
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
+from actormem.core.task import Task
 from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
 from actormem.errors import (
     ActorMemError,
@@ -65,6 +66,7 @@ __all__ = [
     "SessionKey",
     "StoppedError",
     "StorageError",
+    "Task",
     "ToolCall",
     "Trace",
     "Turn",

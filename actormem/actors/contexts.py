@@ -1,23 +1,37 @@
 """Building one context: gate, recall, note, fit, trace. Nothing here waits for a disk or an LLM."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
+from actormem.actors.noting import Said, explained, gate_of, reserve_of, wants_profile, without_note
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
-from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
-from actormem.core.context.notes import Line, changed_line, hit_line, words_of
+from actormem.core.context.assembly import (
+    Context,
+    Part,
+    assemble,
+    common_tokens,
+    note,
+    note_alone,
+    rendered,
+    sections,
+)
+from actormem.core.context.notes import GONE_VERSION, Line, changed_line, hit_line, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.facts.attributes import attribute_names
-from actormem.core.recall.gate import Gate, gate
+from actormem.core.policy import policy_of
+from actormem.core.recall.gate import Gate
 from actormem.core.recall.partition import FLOOR
 from actormem.core.session.decide import Draft, fit
-from actormem.core.session.working import Entry, Working
+from actormem.core.session.working import Working
+from actormem.core.text import language
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
+from actormem.limits import PRIMING_TOKENS
 from actormem.ports import Tokenizer
 
 __all__ = ["ContextMaker"]
@@ -46,37 +60,48 @@ class ContextMaker:
         steps = Stopwatch(self._services.clock)
         entry = draft.state.newest_user
         asked, recalled, degraded = NO_GATE, NOTHING, ()
-        new = entry is not None and (bool(query) or draft.state.noted != entry.sequence)
+        if query:
+            draft.state = without_note(draft.state)
+        new = bool(query) or (entry is not None and draft.state.noted != entry.sequence)
         if new:
-            assert entry is not None
-            asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
+            asked = gate_of(draft.state, entry, query)
             with steps.step("recall"):
                 recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
-        lines = _lines(draft.state, asked.query, recalled) if new else []
-        reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
+            asked = explained(asked, recalled, degraded)
+        said = _said(draft.state, query or asked.query, recalled) if new else Said()
+        reserve = reserve_of(draft.state, said, tokenizer) if new else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
             fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
-        if entry is not None and (query or draft.state.noted != entry.sequence):
-            with steps.step("note"):
-                if draft.state.epoch_count != epoch:  # what is out of sight has changed
-                    lines = _lines(draft.state, asked.query, recalled) if new else []
-                draft.emit(note(draft.state, lines, tokenizer))
+        shown: tuple[tuple[str, int], ...] = ()
+        alone: Part | None = None
+        with steps.step("note"):
+            if new and draft.state.epoch_count != epoch:  # what is out of sight has changed
+                said = _said(draft.state, query or asked.query, recalled)
+            if entry is not None and draft.state.noted != entry.sequence:
+                written = note(draft.state, said.lines, tokenizer, profile=said.profile)
+                draft.emit(written)
+                shown = written.items
+            elif query and entry is None:
+                alone, shown = note_alone(draft.state, said.lines, query, tokenizer) or (None, ())
         with steps.step("assemble"):
-            parts = assemble(draft.state)
+            parts = (*assemble(draft.state), *((alone,) if alone else ()))
             messages = rendered(parts)
-        trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
+        trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps, shown)
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
             self._tools_before = draft.state.settings.tools
         return Context(messages=messages, trace=trace)
 
     async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
-        if not asked.open and not state.shown:
+        """What long-term memory has to say; it is not asked where it could say nothing."""
+        profile = wants_profile(state)
+        if not policy_of(state.settings.policy).recalls or not (asked.open or state.shown or profile):
             return NOTHING, ()
         options = self._services.options
+        limit = state.settings.budget.repeat_after_tokens
         query = RecallItems(
             query=asked.query,
             vectors=None,
@@ -84,8 +109,12 @@ class ContextMaker:
             session_id=self._key.session_id,
             visible=frozenset(one.message.id for one in state.view),
             shown=state.shown,
+            repeatable=frozenset(
+                id for id, at in state.shown_at.items() if state.history_tokens - at > limit
+            ),
             min_score=FLOOR,
             include_shown=again,
+            profile=profile,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
 
@@ -98,12 +127,14 @@ class ContextMaker:
         recalled: Recalled,
         degraded: tuple[str, ...],
         steps: "Stopwatch",
+        shown: Sequence[tuple[str, int]],
     ) -> Trace:
         new_epoch = state.epoch_count != self._epoch_before
-        included = [hit for hit in recalled.hits if hit.item.id in state.shown]
+        ids = {id for id, version in shown if version != GONE_VERSION}
+        included = [hit for hit in recalled.hits if hit.item.id in ids]
         return Trace(
             turn_id=state.turn_id,
-            tokens=state.tokens,
+            tokens=sum(part.tokens for part in parts) + PRIMING_TOKENS + state.settings.tools_tokens,
             budget_tokens=state.settings.budget.context,
             full_tokens=state.fixed_tokens - state.head_tokens + state.history_tokens,
             exact=tokenizer.exact,
@@ -113,7 +144,7 @@ class ContextMaker:
                 Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why))
                 for hit in included
             ),
-            left_out=(*_left_out_items(state, recalled), *_left_out_messages(state)),
+            left_out=(*_left_out_items(ids, recalled), *_left_out_messages(state)),
             gate=asked.reason,
             degraded=degraded,
             steps=tuple(steps.steps),
@@ -144,27 +175,25 @@ class Stopwatch:
         self.steps.append(Step(name, (self._clock.monotonic_s() - began_s) * 1000))
 
 
-def _gate(state: Working, entry: Entry) -> Gate:
-    earlier = [one for one in state.entries if one.message.role == "user" and one.sequence < entry.sequence]
-    return gate(entry.message.text, before=earlier[-1].message.text if earlier else "")
-
-
-def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
-    """What the note of the newest user message should say, the most certain help first.
+def _said(state: Working, query: str, recalled: Recalled) -> Said:
+    """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
     """
     entry = state.newest_user
-    assert entry is not None
-    words = words_of(entry.message)
+    words = words_of(entry.message) if entry is not None else language(query)
     lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
     told = {id for line in lines for id, _ in line.marks}
-    asked = query or entry.message.text
+    asked = query or (entry.message.text if entry is not None else "")
     names = attribute_names(asked)
     hits = [hit.item for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
-    lines += _value_lines(state, asked)
-    return lines + [hit_line(item) for item in hits if item.attribute not in names]
+    if policy_of(state.settings.policy).shows_values:
+        lines += _value_lines(state, asked)
+    lines += [hit_line(item) for item in hits if item.attribute not in names]
+    if state.profiled or recalled.profile is None:
+        return Said(lines)
+    return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
 def _value_lines(state: Working, query: str) -> list[Line]:
@@ -180,10 +209,8 @@ def _value_line(row: EntityRow) -> Line:
     return Line(text=f"- {row.entity.key}: {row.entity.value}", by_user=row.from_user)
 
 
-def _left_out_items(state: Working, recalled: Recalled) -> list[LeftOut]:
-    return [
-        LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in state.shown
-    ]
+def _left_out_items(shown: AbstractSet[str], recalled: Recalled) -> list[LeftOut]:
+    return [LeftOut(hit.item.id, "no room in the note") for hit in recalled.hits if hit.item.id not in shown]
 
 
 def _left_out_messages(state: Working) -> list[LeftOut]:

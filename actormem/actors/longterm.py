@@ -15,6 +15,7 @@ from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
+from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
@@ -135,14 +136,19 @@ class LongTermActor:
 
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         changed = self._changed(asked)
-        if not asked.query:
-            return say.Recalled((), 0, changed)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
+        now_ms = self._services.clock.now_ms()
+        profile = None
+        if asked.profile:
+            profile = profile_items(self._partition.facts(), now_ms, exclude={*exclude, *asked.shown})
+        if not asked.query:
+            return say.Recalled((), 0, changed, profile)
         if not asked.include_shown:
-            exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
+            held = asked.shown.items()
+            exclude |= {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
         query = Query(
             text=asked.query,
-            now_ms=self._services.clock.now_ms(),
+            now_ms=now_ms,
             vector=asked.vectors,
             limit=asked.limit,
             kinds=asked.kinds,
@@ -158,7 +164,7 @@ class LongTermActor:
         else:
             hits = await self._vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
-        return say.Recalled(hits, len(self._partition), changed)
+        return say.Recalled(hits, len(self._partition), changed, profile)
 
     def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
         """What the asker has shown and that is no longer so."""

@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.policy import PolicyName
 from actormem.core.session.events import MessageAdded, SessionEvent, message_of
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
@@ -18,6 +19,8 @@ from actormem.ports import Vectors
 __all__ = [
     "AddMessages",
     "BuildContext",
+    "ChangeTask",
+    "ClearTask",
     "CloseTurn",
     "Configure",
     "DropItems",
@@ -34,6 +37,7 @@ __all__ = [
     "Opened",
     "ReadMessages",
     "ReadSpeakers",
+    "ReadTask",
     "RecallItems",
     "Recalled",
     "Redact",
@@ -60,6 +64,27 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     tools: str | None = None
     budget: Budget | None = None
     timezone: str | None = None
+    policy: PolicyName | None = None
+
+
+class ChangeTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Set the task, or with `fresh` off change what is given of it. Answered by None when durable.
+
+    In `values` None takes one away. Too many of them, or no task to change, is a UsageError.
+    """
+
+    goal: str | None = None
+    step: str | None = None
+    values: Mapping[str, str | None] = {}
+    fresh: bool = False
+
+
+class ClearTask(msgspec.Struct, frozen=True):
+    """There is no task any more. Answered by None when durable."""
+
+
+class ReadTask(msgspec.Struct, frozen=True):
+    """Answered by the `Task`, or None."""
 
 
 class AddMessages(msgspec.Struct, frozen=True):
@@ -201,6 +226,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         vectors: (s, d) unit rows, one for each segment of the query; None where there is no embedding.
         visible: Ids of messages of `session_id` that the asker sees anyway: their items are left out.
         shown: Items the asker has shown, with the version; those that changed since come back.
+        repeatable: Those of them that were shown so long ago that they may be shown again.
+        profile: Whether to tell what is known of the owner, whatever the query.
     """
 
     query: str
@@ -210,9 +237,11 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
     visible: frozenset[str] = frozenset()
     shown: Mapping[str, int] = {}
+    repeatable: frozenset[str] = frozenset()
     min_score: float | None = None
     at_ms: int | None = None
     include_shown: bool = False
+    profile: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -227,11 +256,15 @@ class ReadSpeakers(msgspec.Struct, frozen=True):
 
 
 class Recalled(msgspec.Struct, frozen=True):
-    """Hits, best first; how many items were considered; what changed of the items shown."""
+    """Hits, best first; how many items were considered; what changed of the items shown; what was asked of the profile.
+
+    `profile` is None where it was not asked for, or nothing was answered.
+    """
 
     hits: tuple[Hit, ...]
     considered_count: int
     changed: tuple[Shown, ...]
+    profile: tuple[Item, ...] | None = None
 
 
 # --- front door → long-term ------------------------------------------------------------------------------

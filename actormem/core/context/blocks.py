@@ -13,6 +13,7 @@ import msgspec
 from actormem.core.context.notes import head_text, wire_of, words_of
 from actormem.core.context.shorten import Counter
 from actormem.core.entities import EntityRow
+from actormem.core.policy import policy_of
 from actormem.core.session import events as ev
 from actormem.core.session.working import Block, Entry, Working, groups
 from actormem.core.wire import wire_tokens
@@ -21,6 +22,7 @@ from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
 __all__ = [
     "Plan",
     "base_tokens",
+    "before_recent",
     "mark_tokens",
     "plan_compaction",
     "values_wire",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
+OLDER_MESSAGES_MIN = 2  # fewer are not worth a block of their own
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +64,11 @@ def mark_tokens(state: Working, share: float) -> int:
 def plan_compaction(state: Working) -> Plan | None:
     """The compaction that is due, or None: the context is below `compact_at`, or nothing may go."""
     budget = state.settings.budget
-    if state.tokens < mark_tokens(state, budget.compact_at) and not state.out:
+    policy = policy_of(state.settings.policy)
+    older = before_recent(state) if policy.recent_only else ()
+    early = len(older) >= max(budget.keep_recent, OLDER_MESSAGES_MIN)
+    due = bool(state.out) or state.tokens >= mark_tokens(state, budget.compact_at)
+    if not policy.summarises or not (due or early):
         return None
     merges = len(state.blocks) >= BLOCKS_MAX
     kept = () if merges else state.blocks
@@ -69,6 +76,14 @@ def plan_compaction(state: Working) -> Plan | None:
     blocks = sum(block.tokens for block in kept) + 2 * tokens
     coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
     last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
+    if not due:
+        last = 0
+    if early and older:
+        last = max(last, older[-1].sequence)
+        before = sum(block.summary_tokens for block in state.blocks) if merges else 0
+        tokens = min(
+            tokens, before + sum(one.tokens for one in older) // 2
+        )  # fewer tokens are what it is for
     if not last:
         return None
     return Plan(
@@ -79,9 +94,24 @@ def plan_compaction(state: Working) -> Plan | None:
     )
 
 
+def before_recent(state: Working) -> tuple[Entry, ...]:
+    """The messages before the newest `keep_recent`, in whole groups; none of the newest turn's."""
+    newest = state.newest_user
+    units = groups(state.entries)
+    count = 0
+    for place in range(len(units) - 1, -1, -1):
+        unit = units[place]
+        count += len(unit)
+        pinned = place == len(units) - 1 or (newest is not None and unit[-1].sequence >= newest.sequence)
+        if count > state.settings.budget.keep_recent and not pinned:
+            return tuple(entry for older in units[: place + 1] for entry in older)
+    return ()
+
+
 def wants_swap(state: Working) -> bool:
     """Whether a block that is ready should take its place now: the context nears its budget, or was cut."""
-    return bool(state.out) or state.tokens >= _swap_mark(state)
+    early = policy_of(state.settings.policy).recent_only
+    return early or bool(state.out) or state.tokens >= _swap_mark(state)
 
 
 def written_block(
@@ -116,6 +146,8 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     It stands behind the blocks and is written anew with each epoch, so that the best of what is left of the
     share is always there; empty where nothing is out of sight.
     """
+    if not policy_of(state.settings.policy).shows_values:
+        return "", 0
     seen = state.view
     if not state.blocks and all(one.tokens == one.whole_tokens for one in seen) and not state.out:
         return "", 0

@@ -79,6 +79,10 @@ class Partition:
         """All items, live or not, in no promised order."""
         return iter(self._items.values())
 
+    def facts(self) -> Iterator[Item]:
+        """The items that say something of an attribute, live or not, in no promised order."""
+        return (self._items[row] for rows in self._attributes.values() for row in rows)
+
     def label(self, id: str) -> int | None:
         """The number under which an index given to `search` knows the item, while it is in the partition."""
         return self._rows.get(id)
