@@ -80,7 +80,7 @@ class ContextMaker:
         with steps.step("note"):
             if new and draft.state.epoch_count != epoch:  # what is out of sight has changed
                 said = _said(draft.state, query or asked.query, recalled)
-            if entry is not None and draft.state.noted != entry.sequence:
+            if entry is not None and (query or draft.state.noted != entry.sequence):
                 written = note(draft.state, said.lines, tokenizer, profile=said.profile)
                 draft.emit(written)
                 shown = written.items

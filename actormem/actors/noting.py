@@ -84,6 +84,6 @@ def without_note(state: Working) -> Working:
     return msgspec.structs.replace(
         state,
         notes={sequence: one for sequence, one in state.notes.items() if sequence != state.noted},
-        profiled=state.profiled and not note.profiled,
-        task_shown=0 if note.task == state.task_shown else state.task_shown,
+        profiled=state.profiled and not note.told.profiled,
+        task_shown=0 if note.told.task == state.task_shown else state.task_shown,
     )

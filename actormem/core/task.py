@@ -22,6 +22,7 @@ __all__ = [
     "checked_words",
     "decode_task",
     "encode_task",
+    "next_task",
     "with_message",
 ]
 
@@ -139,6 +140,17 @@ def encode_task(task: Task) -> str:
 def decode_task(text: str) -> Task:
     """The task that `encode_task` wrote so."""
     return msgspec.json.decode(text, type=Task)
+
+
+def next_task(before: Task | None, text: str | None, *, fresh: bool) -> Task | None:
+    """The task after a change: what is written, with the calls made before it unless it is a fresh one.
+
+    None where nothing is written, or the words are erased.
+    """
+    if not text:
+        return None
+    task = decode_task(text)
+    return task if fresh or before is None else msgspec.structs.replace(task, calls=before.calls)
 
 
 def with_message(task: Task, message: Message, sequence: int, found: MessageEntities) -> Task:

@@ -85,7 +85,7 @@ def assemble(state: Working) -> tuple[Part, ...]:
         if note.apart:
             parts.append(Part(note.apart, note.apart_tokens, section, note.apart_tokens))
         inside = note.tokens - note.apart_tokens
-        told = (("task", note.task_tokens), ("profile", note.profile_tokens))
+        told = (("task", note.told.task_tokens), ("profile", note.told.profile_tokens))
         parts.append(Part(note.merged, entry.tokens + inside, section, inside, told))
     return tuple(parts)
 
@@ -163,18 +163,18 @@ def note(
     taken = [*first, *more]
     profiled = profile is not None
     if not taken:
-        return ev.NoteWritten(message_sequence=entry.sequence, tokens=0, profiled=profiled, text=None)
+        return ev.NoteWritten(
+            message_sequence=entry.sequence, tokens=0, told=ev.Told(profiled=profiled), text=None
+        )
     merged, apart, apart_tokens, tokens = made(taken)
+    profile_tokens = sum(cost for _, name, cost in told if name == "profile")
     task_tokens = sum(cost for _, name, cost in told if name == "task")
     return ev.NoteWritten(
         message_sequence=entry.sequence,
         tokens=tokens,
         apart_tokens=apart_tokens,
         items=tuple(mark for line in taken for mark in line.marks),
-        task=state.task_sequence if task_tokens else 0,
-        task_tokens=task_tokens,
-        profile_tokens=sum(cost for _, name, cost in told if name == "profile"),
-        profiled=profiled,
+        told=ev.Told(state.task_sequence if task_tokens else 0, task_tokens, profile_tokens, profiled),
         text=msgspec.json.encode({"merged": merged, "apart": apart}).decode(),
     )
 

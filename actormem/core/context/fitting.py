@@ -79,7 +79,7 @@ def restart(
 def _kept_note(state: Working) -> dict[int, Note]:
     """The newest user message's note, unless it tells of a task that is another by now."""
     note = state.notes.get(state.noted)
-    return {state.noted: note} if note is not None and note.task in (0, state.task_sequence) else {}
+    return {state.noted: note} if note is not None and note.told.task in (0, state.task_sequence) else {}
 
 
 def _started(bare: Working, reason: str, room: int, counter: Counter, now_ms: int) -> ev.EpochStarted:
@@ -105,7 +105,7 @@ def _started(bare: Working, reason: str, room: int, counter: Counter, now_ms: in
 
 
 def _told(bare: Working) -> int:
-    return max((note.task for note in bare.notes.values()), default=0)
+    return max((note.told.task for note in bare.notes.values()), default=0)
 
 
 def _touches(cut: ev.Cut, sequence: int) -> bool:

@@ -121,7 +121,7 @@ def _shows(state: Working) -> bool:
 
 
 def _told(state: Working) -> bool:
-    return any(note.task == state.task_sequence for note in state.notes.values())
+    return any(note.told.task == state.task_sequence for note in state.notes.values())
 
 
 def _words(state: Working) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "SessionEvent",
     "Shortened",
     "TaskChanged",
+    "Told",
     "TurnClosed",
     "TurnOpened",
     "decode_event",
@@ -107,23 +108,31 @@ class TurnClosed(msgspec.Struct, frozen=True, kw_only=True, tag="turn_closed"):
     text: str | None = None
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What a note says beside memories: of the task that event `task` set (0 for none), and of the profile.
+
+    `profiled`: long-term memory was asked for the profile, and answered.
+    """
+
+    task: int = 0
+    task_tokens: int = 0
+    profile_tokens: int = 0
+    profiled: bool = False
+
+
 class NoteWritten(msgspec.Struct, frozen=True, kw_only=True, tag="note"):
     """What memory added to the user message `message_sequence`; `text` is empty where it had nothing to add.
 
     `text` is a JSON object: `merged`, the message's wire form with the note inside, and `apart`, a wire
     message before it for what the user did not say (or an empty string).
 
-    `task` is the event of the task it tells of, or 0; `profiled`: long-term memory was asked for the profile.
     """
 
     message_sequence: int
     tokens: int
     apart_tokens: int = 0
     items: tuple[tuple[str, int], ...] = ()  # id and version of what it shows
-    task: int = 0
-    task_tokens: int = 0
-    profile_tokens: int = 0
-    profiled: bool = False
+    told: Told = Told()
     text: str | None
 
 

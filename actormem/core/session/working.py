@@ -14,7 +14,7 @@ from actormem.core.entities import EntityTable
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.policy import PolicyName
 from actormem.core.session import events as ev
-from actormem.core.task import Task, decode_task, with_message
+from actormem.core.task import Task, next_task, with_message
 from actormem.core.values import Message
 from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
@@ -68,7 +68,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What memory added at one user message: `merged` takes the message's place, `apart` stands before it.
 
-    `items` are id and version of what it shows. `task` is the event of the task it tells of, or 0.
+    `items` are id and version of what it shows.
     """
 
     merged: str
@@ -76,10 +76,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     apart_tokens: int
     items: tuple[tuple[str, int], ...] = ()
-    task: int = 0
-    task_tokens: int = 0
-    profile_tokens: int = 0
-    profiled: bool = False
+    told: ev.Told = ev.Told()
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,8 +165,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def tokens(self) -> int:
         """Tokens of a context that shows all of the view with its notes."""
-        notes = sum(note.tokens for note in self.notes.values())
-        return self.fixed_tokens + notes + sum(entry.tokens for entry in self.view)
+        return self.fixed_tokens + self.note_tokens + sum(entry.tokens for entry in self.view)
 
     @property
     def note_tokens(self) -> int:
@@ -218,7 +214,8 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
         case ev.Released():
             return _released(state, frozenset(event.sequences))
         case ev.TaskChanged():
-            return _task_changed(state, event)
+            task = next_task(state.task, event.text, fresh=event.fresh)
+            return change(state, task=task, task_sequence=state.sequence)
         case ev.BlockMade():
             return _block_made(state, event)
         case ev.BlocksDropped():
@@ -234,12 +231,12 @@ def _epoch_started(state: Working, event: ev.EpochStarted) -> Working:
         head=event.text or "",
         head_tokens=event.tokens if event.text else 0,
         head_task_tokens=event.task_tokens if event.text else 0,
-        task_shown=event.task if event.text and event.task else kept.task if kept else 0,
+        task_shown=event.task if event.text and event.task else kept.told.task if kept else 0,
         notes={state.noted: kept} if kept else {},
         noted=state.noted if kept else 0,
         shown=dict(kept.items) if kept else {},
         shown_at={id: state.shown_at.get(id, 0) for id, _ in kept.items} if kept else {},
-        profiled=bool(kept and kept.profiled),
+        profiled=bool(kept and kept.told.profiled),
         epoch_count=state.epoch_count + 1,
         epoch_reason=event.reason,
     )
@@ -326,7 +323,7 @@ def _without(calls: tuple[str, ...], id: str) -> tuple[str, ...]:
 
 def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     change = msgspec.structs.replace
-    state = change(state, noted=event.message_sequence, profiled=state.profiled or event.profiled)
+    state = change(state, noted=event.message_sequence, profiled=state.profiled or event.told.profiled)
     if not event.text:
         return state
     note = msgspec.json.decode(event.text, type=dict[str, str])
@@ -336,17 +333,14 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
         tokens=event.tokens,
         apart_tokens=event.apart_tokens,
         items=event.items,
-        task=event.task,
-        task_tokens=event.task_tokens,
-        profile_tokens=event.profile_tokens,
-        profiled=event.profiled,
+        told=event.told,
     )
     return change(
         state,
         notes={**state.notes, event.message_sequence: written},
         shown={**state.shown, **dict(event.items)},
         shown_at={**state.shown_at, **{id: state.history_tokens for id, _ in event.items}},
-        task_shown=event.task or state.task_shown,
+        task_shown=event.told.task or state.task_shown,
     )
 
 
@@ -374,13 +368,6 @@ def _released(state: Working, sequences: frozenset[int]) -> Working:
         notes={sequence: note for sequence, note in state.notes.items() if sequence not in sequences},
         outcomes=_outcomes_of(entries, state.outcomes),
     )
-
-
-def _task_changed(state: Working, event: ev.TaskChanged) -> Working:
-    task = decode_task(event.text) if event.text else None
-    if task is not None and state.task is not None and not event.fresh:
-        task = msgspec.structs.replace(task, calls=state.task.calls)
-    return msgspec.structs.replace(state, task=task, task_sequence=state.sequence)
 
 
 def _outcomes_of(entries: Sequence[Entry], outcomes: dict[str, str]) -> dict[str, str]:
