@@ -221,6 +221,10 @@ def _left_out_messages(state: Working) -> list[LeftOut]:
         found.append(
             LeftOut(f"#{min(state.out)}–#{max(state.out)}", f"{len(state.out)} messages over the budget")
         )
+    gone = state.message_count - len(state.entries)
+    if gone and state.entries and not policy_of(state.settings.policy).summarises:
+        first = state.entries[0].sequence
+        found.insert(0, LeftOut(f"#1–#{first - 1}", f"{gone} messages, the policy {state.settings.policy}"))
     found += [
         LeftOut(f"#{one.sequence}", f"shortened from {one.whole_tokens} to {one.tokens} tokens")
         for one in state.view

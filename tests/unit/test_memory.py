@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+import actormem
 from actormem import Budget, NotFoundError, StoppedError, UsageError
 from tests.runtimes import FakeClock, answered, opened, words
 

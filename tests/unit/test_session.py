@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+import actormem
 from actormem import Budget, Message, UsageError
 from tests.runtimes import FakeClock, answered, bytes_of, opened, words
 

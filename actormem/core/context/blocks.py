@@ -75,15 +75,14 @@ def plan_compaction(state: Working) -> Plan | None:
     tokens = (budget.summary_tokens - sum(block.summary_tokens for block in kept)) // 2
     blocks = sum(block.tokens for block in kept) + 2 * tokens
     coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
-    last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
-    if not due:
-        last = 0
     if early and older:
-        last = max(last, older[-1].sequence)
+        last = older[-1].sequence
         before = sum(block.summary_tokens for block in state.blocks) if merges else 0
         tokens = min(
             tokens, before + sum(one.tokens for one in older) // 2
         )  # fewer tokens are what it is for
+    else:
+        last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
     if not last:
         return None
     return Plan(

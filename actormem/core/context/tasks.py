@@ -14,7 +14,6 @@ from actormem.core.policy import policy_of
 from actormem.core.session.working import Working
 from actormem.core.task import Task, TaskCall
 from actormem.core.text import one_line
-from actormem.core.values import JsonValue
 from actormem.core.wire import wire_tokens
 
 __all__ = ["joined", "task_change", "task_estimate", "task_head", "within"]
@@ -112,8 +111,7 @@ def joined(first: str, second: str, nonce: str) -> str:
 
 
 def _content(wire: str) -> str:
-    fields = msgspec.json.decode(wire, type=dict[str, JsonValue])
-    return str(fields["content"])
+    return msgspec.json.decode(wire, type=dict[str, str])["content"]
 
 
 def _shows(state: Working) -> bool:
