@@ -16,16 +16,17 @@ WAITING_MESSAGES = 64  # beyond the window, before they leave without a context 
 OVERFLOW_FACTOR = 2  # times its budget is what a view may hold without a context being asked for
 
 
-def leaving(state: Working) -> tuple[int, ...]:
+def leaving(state: Working, *, inside: bool = False) -> tuple[int, ...]:
     """Sequences that leave as a new turn begins, under a policy that keeps the newest messages alone.
 
-    Inside a turn nothing leaves for the window's sake, so that its requests extend each other.
+    Args:
+        inside: Inside a turn too. Otherwise nothing leaves there, so that its requests extend each other.
     """
     policy = policy_of(state.settings.policy)
     if policy.summarises or not policy.recent_only:
         return ()
     newest = state.newest_user
-    if newest is not None and state.noted == newest.sequence:
+    if not inside and newest is not None and state.noted == newest.sequence:
         return ()
     return _sequences(before_recent(state))
 

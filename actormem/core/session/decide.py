@@ -76,6 +76,8 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     if before.model != after.model:
         draft.emit(*_recounted(draft.state, counter))
     if draft.state.epoch_count:
+        if left := leaving(draft.state, inside=True):
+            draft.emit(ev.Released(sequences=left))
         draft.emit(*restart(draft.state, _changed(before, after), counter, wanted.time_ms))
 
 
