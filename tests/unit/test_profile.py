@@ -12,6 +12,7 @@ from actormem import Budget
 from actormem.core.context.assembly import note
 from actormem.core.context.fitting import restart
 from actormem.core.context.profile import PROFILE_ITEMS_MAX, profile_items
+from actormem.core.recall.partition import FACT_ATTRIBUTES, FACTS_EACH, Partition
 from actormem.core.session.decide import Draft
 from actormem.core.values import Item, Owner
 from tests.conversations import Driver
@@ -79,6 +80,24 @@ def test_only_what_holds_now_of_the_user_himself_belongs_to_the_profile() -> Non
     assert [one.id for one in profile_items(kept, NOW_MS)] == ["m8", "m9"]
 
 
+def test_an_owner_of_many_facts_is_not_read_whole_for_a_profile() -> None:
+    partition = Partition(4)
+    for number in range(1, 301):
+        partition.put(fact(f"m{number}", "note" if number % 3 else f"thing_{number}"))
+        partition.put(fact(f"m{number + 1_000}", "allergy", state="live" if number > 2 else "superseded"))
+    found = list(partition.facts())
+    assert len(found) == 2 * FACTS_EACH + 100, (
+        "each attribute's newest, and the hundred that have one fact each"
+    )
+    newest = {one.id for one in found if one.attribute == "allergy"}
+    assert newest == {f"m{number}" for number in range(1_285, 1_301)}
+    for number in range(400):
+        partition.put(fact(f"m{number + 2_000}", f"other_{number}"))
+    found = list(partition.facts())
+    assert len({one.attribute for one in found}) == FACT_ATTRIBUTES
+    assert "allergy" in {one.attribute for one in found}, "the most important ones stay"
+
+
 async def test_a_greeting_gets_the_profile_and_no_hits_and_each_epoch_gets_it_once() -> None:
     async with opened() as runtime:
         await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
@@ -125,9 +144,11 @@ async def test_a_profile_asks_for_no_embedding_and_none_at_a_share_of_zero() -> 
     async with opened(embedder=embedder) as runtime:
         await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
         await runtime.settle()
-        before = len(embedder.texts)
-        await answered(await runtime.spawn("s", user="ada"), "hi")
-        assert len(embedder.texts) == before
+        session = await runtime.spawn("s", user="ada")
+        async with session.turn("hi") as turn:
+            assert "peanuts" in words(turn.messages)
+            assert len(embedder.texts) == 1, "that of the memory"
+            turn.reply("Hello.")
         off = await runtime.spawn("off", user="ada", budget=Budget(context=2_000, profile=0))
         assert "peanuts" not in words(await answered(off, "hi"))
 
