@@ -84,6 +84,7 @@ def without_note(state: Working) -> Working:
     return msgspec.structs.replace(
         state,
         notes={sequence: one for sequence, one in state.notes.items() if sequence != state.noted},
+        shown={id: version for id, version in state.shown.items() if id not in dict(note.items)},
         profiled=state.profiled and not note.told.profiled,
         task_shown=0 if note.told.task == state.task_shown else state.task_shown,
     )

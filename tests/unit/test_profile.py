@@ -127,6 +127,20 @@ async def test_an_owner_without_facts_pays_nothing() -> None:
     assert contexts[0] == contexts[1]
 
 
+async def test_a_query_on_a_turn_that_has_the_profile_shows_it_too_and_leaves_the_turns_note() -> None:
+    async with opened() as runtime:
+        await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
+        await runtime.remember("The user likes jasmine tea", user="ada", attribute="likes")
+        session = await runtime.spawn("s", user="ada")
+        await session.task.set("Order dinner")
+        async with session.turn("hi") as turn:
+            asked = words((await session.context(query="tea")).messages)
+            for told in ("peanuts", "jasmine", "Order dinner"):
+                assert asked.count(told) == 1
+            assert bytes_of(await turn.context()) == bytes_of(turn.messages)
+            turn.reply("Hello.")
+
+
 async def test_the_profile_keeps_to_its_share_and_comes_before_hits() -> None:
     async with opened() as runtime:
         for number in range(30):
