@@ -134,7 +134,7 @@ def test_what_is_more_than_a_reference_does_not_take_values_of_the_answer() -> N
 def test_a_short_message_asks_with_the_one_before(text: str) -> None:
     decided = gate(text, before=["我的蓝色水壶寄出了吗？"])
     assert decided.open
-    assert decided.reason == "short message, asked with the one before"
+    assert decided.reason == "short message, asked with those before"
     assert decided.query == f"我的蓝色水壶寄出了吗？\n{text}"
 
 

@@ -229,6 +229,19 @@ async def test_what_has_nothing_to_do_with_a_hundred_memories_recalls_none_and_s
             turn.reply("?")
 
 
+async def test_a_pure_reference_recalls_what_the_last_answer_named() -> None:
+    async with opened() as runtime:
+        await runtime.remember("订单 KX-22222 是一盏绿色的灯", user="ada")
+        await runtime.remember("订单 KX-33333 是一张桌子", user="ada")
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=2_000, profile=0))
+        await answered(session, "你们今天几点关门，周末也开吗？", "今天晚上九点。您还有一个单号 KX-22222。")
+        async with session.turn("那个呢？") as turn:
+            assert "绿色的灯" in words(turn.messages)
+            assert "桌子" not in words(turn.messages)
+            assert turn.trace.gate == "short message, asked with those before"
+            turn.reply("在路上。")
+
+
 async def test_twenty_turns_of_recall_write_nothing_into_the_transcript_and_show_each_memory_once() -> None:
     async with opened(clock=FakeClock()) as runtime:
         for number in range(12):

@@ -85,7 +85,7 @@ def gate(text: str, *, before: Sequence[str] = (), reply: str = "") -> Gate:
     if len(letters) < THIN_CHARACTERS and not NAMES_VALUE.search(words):
         told = [*_enough(before), *(_values(reply) if _only_refers(words) else ())]
         if told:
-            reason = "short message, asked with the one before"
+            reason = "short message, asked with those before"
             return Gate(True, reason, "\n".join([*told, query])[-QUERY_CHARACTERS:])
     return Gate(True, _reason(words, new=not before), query[:QUERY_CHARACTERS])
 
