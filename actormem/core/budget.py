@@ -11,7 +11,7 @@ __all__ = ["Budget"]
 
 TOKENS_MAX = 1_000_000_000  # far above any model's window; a number that storage can hold
 PROFILE_SHARE_FIRST = 0.04  # of the first 1,000 tokens: two or three facts, said once in an epoch
-PROFILE_SHARE = 0.015  # of the rest: a user has so many facts and no more
+PROFILE_SHARE = 0.01  # of the rest: a user has so many facts and no more
 TASK_SHARE_FIRST = 0.08  # of the first 1,000 tokens: a goal, a step and a few values
 TASK_SHARE = 0.02  # of the rest: the calls of a task, one line each
 REPEAT_AFTER_TOKENS = 16_000  # as far back a model still finds a line well; below it a repeat is waste
