@@ -21,6 +21,7 @@ from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
 from actormem.core.session.past import PastTurn
+from actormem.core.task import Task
 from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
 from actormem.errors import (
     ActorMemError,
@@ -67,6 +68,7 @@ __all__ = [
     "SessionKey",
     "StoppedError",
     "StorageError",
+    "Task",
     "ToolCall",
     "Trace",
     "Turn",

@@ -10,6 +10,7 @@ from actormem.actors import messages as say
 from actormem.actors.services import Services
 from actormem.core.budget import Budget
 from actormem.core.ids import checked_id
+from actormem.core.policy import PolicyName, checked_policy
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
 from actormem.errors import UsageError
@@ -60,6 +61,7 @@ class Runtime(OwnerMemory):
         tools: Sequence[Mapping[str, object]] | Unset = UNSET,
         budget: Budget | Unset = UNSET,
         timezone: str | Unset = UNSET,
+        policy: PolicyName | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -74,6 +76,8 @@ class Runtime(OwnerMemory):
             tools: Tool schemas that you send with each request: they are counted.
             budget: Tokens; `Budget(context=4_096)` to begin with.
             timezone: An IANA name such as `Asia/Shanghai`: dates of messages that say no zone.
+            policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
+                `window` or `full`; see the table of policies in the README.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
@@ -88,6 +92,7 @@ class Runtime(OwnerMemory):
             tools=None if tools is UNSET else tools_wire(tools),
             budget=None if budget is UNSET else budget,
             timezone=zone_or_none(timezone),
+            policy=None if policy is UNSET else checked_policy(policy),
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)

@@ -25,6 +25,7 @@ from actormem.errors import UsageError
 from actormem.front import Given, query_text
 from actormem.kernel import Clock, Ref
 from actormem.limits import ASK_TIMEOUT_S
+from actormem.task import SessionTask
 from actormem.turn import Turn
 
 __all__ = ["Session"]
@@ -55,6 +56,11 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session {self.key.session_id!r}>"
+
+    @property
+    def task(self) -> SessionTask:
+        """What the session is at: `set`, `update`, `clear`, `get`."""
+        return SessionTask(self._ask)
 
     def turn(self, content: str | Sequence[Mapping[str, object]] | Given, *, id: str | None = None) -> Turn:
         """A turn that begins with this user message; enter it with `async with`.

@@ -16,6 +16,7 @@ from actormem.core.budget import Budget
 from actormem.core.context.assembly import assemble, note, rendered
 from actormem.core.context.blocks import Plan, plan_compaction
 from actormem.core.context.notes import Line
+from actormem.core.policy import PolicyName
 from actormem.core.session import events as ev
 from actormem.core.session.decide import Draft, add_message, after_redaction, configure, fit, swap_block
 from actormem.core.session.replay import replay, survivors
@@ -114,8 +115,9 @@ conversations = st.tuples(settings, st.lists(st.tuples(steps, lines), min_size=8
 class Driver:
     """One conversation: takes steps, makes a context after each, and checks it against the one before."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: PolicyName = "auto") -> None:
         self.state = Working()
+        self.policy: PolicyName = policy
         self.events: list[ev.SessionEvent] = []
         self.lines: Sequence[Line] = ()
         self.contexts = 0
@@ -158,6 +160,7 @@ class Driver:
             model=model,
             budget=budget,
             timezone="",
+            policy=self.policy,
             nonce=NONCE,
             system_tokens=0,
             tools_tokens=0,

@@ -10,6 +10,7 @@ from actormem.actors.messages import Summarize, SummaryReady
 from actormem.actors.services import Services
 from actormem.core.context.blocks import Plan, plan_compaction, wants_swap
 from actormem.core.context.fitting import over_budget
+from actormem.core.policy import policy_of
 from actormem.core.session.decide import Draft, keep_summary, swap_block
 from actormem.core.session.working import Working
 from actormem.core.values import SessionKey
@@ -82,6 +83,9 @@ class Compactor:
         """
         ready = draft.state.ready
         if ready is None:
+            return
+        if not policy_of(draft.state.settings.policy).summarises:
+            self.discard()
             return
         if not (wants_swap(draft.state) if between_turns else over_budget(draft.state, reserve)):
             return

@@ -1,12 +1,14 @@
 """Building one context: gate, recall, note, fit, trace. Nothing here waits for a disk or an LLM."""
 
 from collections.abc import Generator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from itertools import islice
 from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
+from actormem.actors.noting import Said, explained, gate_of, reserve_of, wants_profile, without_note
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
 from actormem.core.context.assembly import (
@@ -16,11 +18,12 @@ from actormem.core.context.assembly import (
     assemble_noted,
     common_tokens,
     note,
+    note_alone,
     rendered,
     sections,
-    without_note,
 )
 from actormem.core.context.notes import (
+    GONE_VERSION,
     Line,
     changed_line,
     gone_line,
@@ -33,12 +36,15 @@ from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
 from actormem.core.facts.attributes import attribute_names
-from actormem.core.recall.gate import Gate, gate
+from actormem.core.policy import policy_of
+from actormem.core.recall.gate import Gate
 from actormem.core.recall.partition import FLOOR
 from actormem.core.session.decide import Draft, fit, renew
-from actormem.core.session.working import Entry, Working
+from actormem.core.session.working import Working
+from actormem.core.text import language
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
+from actormem.limits import PRIMING_TOKENS
 from actormem.ports import Tokenizer
 
 __all__ = ["ContextMaker"]
@@ -87,38 +93,45 @@ class ContextMaker:
         """
         steps = Stopwatch(self._services.clock)
         entry = draft.state.newest_user
-        if query and entry is not None:
-            draft = Draft(without_note(draft.state, entry.sequence))
         asked, recalled, degraded = NO_GATE, NOTHING, ()
-        new = entry is not None and (bool(query) or draft.state.noted != entry.sequence)
+        if query:
+            draft = Draft(without_note(draft.state))
+        new = bool(query) or (entry is not None and draft.state.noted != entry.sequence)
         if new:
-            assert entry is not None
-            asked = Gate(True, "asked for", query) if query else _gate(draft.state, entry)
+            asked = gate_of(draft.state, entry, query)
             with steps.step("recall"):
                 recalled, degraded = await self._recall(draft.state, asked)
-        lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
-        reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
+            asked = explained(asked, recalled, degraded)
+        said = _said(draft.state, query or asked.query, recalled, self._values) if new else Said()
+        reserve = reserve_of(draft.state, said, tokenizer) if new else 0
         epoch = draft.state.epoch_count or 1
         with steps.step("fit"):
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
             fit(draft, tokenizer, self._services.clock.now_ms(), reserve=reserve)
+        shown: frozenset[str] = frozenset()
+        alone: Part | None = None
         if entry is not None and (query or draft.state.noted != entry.sequence):
-            written = note(draft.state, lines, tokenizer) if draft.state.epoch_count == epoch else None
-            if written is not None and untold(lines, written.items):
+            same = draft.state.epoch_count == epoch
+            written = note(draft.state, said.lines, tokenizer, profile=said.profile) if same else None
+            if written is not None and untold(said.lines, written.items):
                 renew(draft, UNTOLD, tokenizer, self._services.clock.now_ms(), reserve=reserve)
                 written = None
-            if written is None:  # what is out of sight has changed
-                if new:
-                    with steps.step("recall"):
-                        recalled, degraded = await self._recall(draft.state, asked)
-                lines = _lines(draft.state, asked.query, recalled, self._values) if new else []
+            if written is None and new:  # what is out of sight has changed
+                with steps.step("recall"):
+                    recalled, degraded = await self._recall(draft.state, asked)
+                said = _said(draft.state, query or asked.query, recalled, self._values)
             with steps.step("note"):
-                draft.emit(written or note(draft.state, lines, tokenizer))
+                written = written or note(draft.state, said.lines, tokenizer, profile=said.profile)
+                draft.emit(written)
+                shown = frozenset(id for id, version in written.items if version != GONE_VERSION)
+        elif query and entry is None:
+            with steps.step("note"):
+                alone, shown = note_alone(draft.state, said.lines, query, tokenizer)
         with steps.step("assemble"):
-            parts = assemble(draft.state)
+            parts = (*assemble(draft.state), *((alone,) if alone else ()))
             messages = rendered(parts)
-        items = _recalled_items(draft.state, recalled) if new else NO_ITEMS
+        items = _recalled_items(shown, recalled) if new else NO_ITEMS
         if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
             items = _still_shown(draft.state, self._noted[1])
         trace = self._trace(draft.state, parts, tokenizer, asked, items, degraded, steps)
@@ -129,9 +142,12 @@ class ContextMaker:
         return Context(messages=messages, trace=trace)
 
     async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
-        if not asked.open and not state.shown:
+        """What long-term memory has to say; it is not asked where it could say nothing."""
+        profile = wants_profile(state)
+        if not policy_of(state.settings.policy).recalls or not (asked.open or state.shown or profile):
             return NOTHING, ()
         options = self._services.options
+        limit = state.settings.budget.repeat_after_tokens
         query = RecallItems(
             query=asked.query,
             vectors=None,
@@ -139,8 +155,12 @@ class ContextMaker:
             session_id=self._key.session_id,
             visible=frozenset(one.message.id for one in state.view),
             shown=state.shown,
+            repeatable=frozenset(
+                id for id, at in state.shown_at.items() if state.history_tokens - at > limit
+            ),
             min_score=FLOOR,
             blocks=frozenset(block.last for block in state.blocks if block.wire),
+            profile=profile,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
 
@@ -157,7 +177,7 @@ class ContextMaker:
         new_epoch = state.epoch_count != self._epoch_before
         return Trace(
             turn_id=state.turn_id,
-            tokens=state.tokens,
+            tokens=sum(part.tokens for part in parts) + PRIMING_TOKENS + state.settings.tools_tokens,
             budget_tokens=state.settings.budget.context,
             full_tokens=state.fixed_tokens - state.head_tokens + state.history_tokens,
             exact=tokenizer.exact,
@@ -195,28 +215,26 @@ class Stopwatch:
         self.steps.append(Step(name, (self._clock.monotonic_s() - began_s) * 1000))
 
 
-def _gate(state: Working, entry: Entry) -> Gate:
-    earlier = [one for one in state.entries if one.message.role == "user" and one.sequence < entry.sequence]
-    return gate(entry.message.text, before=earlier[-1].message.text if earlier else "")
-
-
-def _lines(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> list[Line]:
-    """What the note of the newest user message should say, the most certain help first.
+def _said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> Said:
+    """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
     """
     entry = state.newest_user
-    assert entry is not None
-    words = words_of(entry.message)
+    words = words_of(entry.message) if entry is not None else language(query)
     lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
     lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
-    asked = query or entry.message.text
+    asked = query or (entry.message.text if entry is not None else "")
     names = attribute_names(asked)
     hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
-    lines += _value_lines(state, asked, values)
-    return lines + [hit_line(item) for item in hits if item.attribute not in names]
+    if policy_of(state.settings.policy).shows_values:
+        lines += _value_lines(state, asked, values)
+    lines += [hit_line(item) for item in hits if item.attribute not in names]
+    if state.profiled or recalled.profile is None:
+        return Said(lines)
+    return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
 def _value_lines(state: Working, query: str, values: ValueIndex) -> list[Line]:
@@ -242,14 +260,14 @@ def _still_shown(state: Working, items: RecalledItems) -> RecalledItems:
     return (tuple(one for one in included if one.id in state.shown), (*left_out, *gone))
 
 
-def _recalled_items(state: Working, recalled: Recalled) -> RecalledItems:
+def _recalled_items(shown: AbstractSet[str], recalled: Recalled) -> RecalledItems:
     """What of the hits the note shows, and what it has no room for."""
-    hits = [hit for hit in recalled.hits if hit.item.id in state.shown]
+    hits = [hit for hit in recalled.hits if hit.item.id in shown]
     return (
         tuple(
             Included(id=hit.item.id, kind=hit.item.kind, score=hit.score, why=_why(hit.why)) for hit in hits
         ),
-        tuple(LeftOut(hit.item.id, NO_ROOM) for hit in recalled.hits if hit.item.id not in state.shown),
+        tuple(LeftOut(hit.item.id, NO_ROOM) for hit in recalled.hits if hit.item.id not in shown),
     )
 
 
@@ -263,6 +281,10 @@ def _left_out_messages(state: Working) -> list[LeftOut]:
         found.append(
             LeftOut(f"#{min(state.out)}–#{max(state.out)}", f"{len(state.out)} messages over the budget")
         )
+    gone = state.message_count - len(state.entries)
+    if gone and state.entries and not policy_of(state.settings.policy).summarises:
+        first = state.entries[0].sequence
+        found.insert(0, LeftOut(f"#1–#{first - 1}", f"{gone} messages, the policy {state.settings.policy}"))
     found += [
         LeftOut(f"#{one.sequence}", f"shortened from {one.whole_tokens} to {one.tokens} tokens")
         for one in state.view

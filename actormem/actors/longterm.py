@@ -19,6 +19,7 @@ from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
+from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
@@ -176,14 +177,19 @@ class LongTermActor:
         gone = tuple(
             id for id, version in asked.shown.items() if version != GONE_VERSION and not self._has(id)
         )
-        if not asked.query:
-            return say.Recalled((), 0, changed, gone)
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
         exclude |= self._intake.blocks.shown(asked.session_id, asked.blocks)
-        exclude |= {id for id, version in asked.shown.items() if version != GONE_VERSION}
+        now_ms = self._services.clock.now_ms()
+        profile = None
+        if asked.profile:
+            profile = profile_items(self._partition.facts(), now_ms, exclude={*exclude, *asked.shown})
+        if not asked.query:
+            return say.Recalled((), 0, changed, gone, profile)
+        held = asked.shown.items()
+        exclude |= {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
         query = Query(
             text=asked.query,
-            now_ms=self._services.clock.now_ms(),
+            now_ms=now_ms,
             vector=asked.vectors,
             limit=asked.limit,
             kinds=asked.kinds,
@@ -201,7 +207,7 @@ class LongTermActor:
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
-        return say.Recalled(hits, self._partition.considered_count(query), changed, gone)
+        return say.Recalled(hits, self._partition.considered_count(query), changed, gone, profile)
 
     def _has(self, id: str) -> bool:
         return self._partition.item(id) is not None

@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.policy import PolicyName
 from actormem.core.session.events import BlockMade, MessageAdded, SessionEvent, message_of, summary_of
 from actormem.core.session.replay import Placed
 from actormem.core.session.working import Settings
@@ -21,6 +22,8 @@ __all__ = [
     "AddMessages",
     "BlockWords",
     "BuildContext",
+    "ChangeTask",
+    "ClearTask",
     "CloseTurn",
     "Configure",
     "CutSummaries",
@@ -38,6 +41,7 @@ __all__ = [
     "Opened",
     "ReadMessages",
     "ReadSpeakers",
+    "ReadTask",
     "ReadTrace",
     "ReadTurns",
     "RecallItems",
@@ -74,6 +78,27 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     tools: str | None = None
     budget: Budget | None = None
     timezone: str | None = None
+    policy: PolicyName | None = None
+
+
+class ChangeTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Set the task, or with `fresh` off change what is given of it. Answered by None when durable.
+
+    In `values` None takes one away. Too many of them, or no task to change, is a UsageError.
+    """
+
+    goal: str | None = None
+    step: str | None = None
+    values: Mapping[str, str | None] = {}
+    fresh: bool = False
+
+
+class ClearTask(msgspec.Struct, frozen=True):
+    """There is no task any more. Answered by None when durable."""
+
+
+class ReadTask(msgspec.Struct, frozen=True):
+    """Answered by the `Task`, or None."""
 
 
 def configured(settings: Settings) -> Configure:
@@ -84,6 +109,7 @@ def configured(settings: Settings) -> Configure:
         tools=settings.tools,
         budget=settings.budget,
         timezone=settings.timezone,
+        policy=settings.policy,
     )
 
 
@@ -277,6 +303,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         visible: Ids of messages of `session_id` that the asker sees anyway: their items are left out.
         shown: Items the asker has shown, with the version; those that changed since come back.
         blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
+        repeatable: Those of `shown` that were shown so long ago that they may be shown again.
+        profile: Whether to tell what is known of the owner, whatever the query.
     """
 
     query: str
@@ -286,9 +314,11 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
     visible: frozenset[str] = frozenset()
     shown: Mapping[str, int] = {}
+    repeatable: frozenset[str] = frozenset()
     min_score: float | None = None
     at_ms: int | None = None
     blocks: frozenset[int] = frozenset()
+    profile: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -303,12 +333,16 @@ class ReadSpeakers(msgspec.Struct, frozen=True):
 
 
 class Recalled(msgspec.Struct, frozen=True):
-    """Hits, best first; how many items were considered; what changed of the items shown, and which are no more."""
+    """Hits, best first; how many items were considered; what changed of the items shown, and which are no more.
+
+    `profile` is what was asked of it, None where it was not asked for or nothing was answered.
+    """
 
     hits: tuple[Hit, ...]
     considered_count: int
     changed: tuple[Shown, ...]
     gone: tuple[str, ...] = ()
+    profile: tuple[Item, ...] | None = None
 
 
 # --- front door → long-term ------------------------------------------------------------------------------

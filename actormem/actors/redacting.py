@@ -12,8 +12,10 @@ from actormem.core.session.events import (
     NoteWritten,
     SessionEvent,
     SummaryKept,
+    TaskChanged,
     decode_event,
 )
+from actormem.core.task import Task, decode_task, encode_task
 from actormem.core.values import JsonValue
 from actormem.ports import StoredEvent
 
@@ -42,6 +44,8 @@ def _redacted(
     match event:
         case MessageAdded():
             return _message(text, words)
+        case TaskChanged():
+            return _task(text, values)
         case NoteWritten():
             shown = {id for id, _ in event.items}
             return None if shown.intersection(item_ids) or _holds(text, values) else text
@@ -77,6 +81,15 @@ def without_lines(text: str, values: Sequence[str]) -> str:
 
 def _json_inside(value: str) -> str:
     return msgspec.json.encode(value).decode()[1:-1]
+
+
+def _task(text: str, values: Sequence[str]) -> str:
+    """A task without the words, in the names of its values too."""
+    task = decode_task(text)
+    longest = sorted(values, key=len, reverse=True)
+    kept = {str(_cut(key, longest)): str(_cut(value, longest)) for key, value in task.values.items()}
+    goal, step = str(_cut(task.goal, longest)), str(_cut(task.step, longest))
+    return encode_task(Task(goal=goal, step=step, values=kept))
 
 
 def _message(wire: str, words: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.session import decide
 from actormem.core.session.events import Configured, MessageAdded, Rewound, SessionEvent
+from actormem.core.task import changed_task
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import message_tokens
 from actormem.errors import NotFoundError, OverloadedError, StoppedError, StorageError, UsageError
@@ -108,6 +109,11 @@ class SessionActor:
                 self._compactor.arrived(draft, message)
                 self._journal.commit(draft)
                 self._after()
+            case say.ChangeTask() | say.ClearTask():
+                self._change_task(message, reply)
+            case say.ReadTask():
+                assert reply is not None
+                reply.answer(self._journal.state.task)
             case say.ReadMessages() | say.ReadTurns() | say.ReadTrace():
                 assert reply is not None
                 reply.answer(await self._read(message))
@@ -150,6 +156,7 @@ class SessionActor:
             model=model,
             budget=asked.budget or old.budget,
             timezone=old.timezone if asked.timezone is None else asked.timezone,
+            policy=asked.policy or old.policy,
             nonce=old.nonce or self._services.draw_nonce(),
             system_tokens=0,
             tools_tokens=0,
@@ -157,6 +164,16 @@ class SessionActor:
             text=msgspec.json.encode({"system": system, "tools": tools}).decode(),
         )
         decide.configure(draft, wanted, self._services.tokenizer_for(model))
+
+    def _change_task(self, asked: say.ChangeTask | say.ClearTask, reply: Reply | None) -> None:
+        draft = self._draft(None)
+        if isinstance(asked, say.ClearTask):
+            decide.clear_task(draft)
+        else:
+            before = None if asked.fresh else draft.state.task
+            task = changed_task(before, asked.goal, asked.step, asked.values)
+            decide.change_task(draft, task, fresh=asked.fresh)
+        self._journal.commit(draft, _acknowledge(reply, None))
 
     # --- messages -------------------------------------------------------------------------------------
 
@@ -332,6 +349,7 @@ class SessionActor:
         if not self._journal.state.turn_id:
             draft = self._journal.draft()
             self._compactor.swap(draft, self._tokenizer, between_turns=True)
+            decide.make_room(draft, self._tokenizer, self._services.clock.now_ms())
             self._journal.commit(draft)
         self._compactor.want(self._journal.state)
         if not self._compactor.in_flight:

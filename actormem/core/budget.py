@@ -10,6 +10,11 @@ from actormem.errors import BudgetError, UsageError
 __all__ = ["Budget"]
 
 TOKENS_MAX = 1_000_000_000  # far above any model's window; a number that storage can hold
+PROFILE_SHARE_FIRST = 0.04  # of the first 1,000 tokens: two or three facts, said once in an epoch
+PROFILE_SHARE = 0.01  # of the rest: a user has so many facts and no more
+TASK_SHARE_FIRST = 0.08  # of the first 1,000 tokens: a goal, a step and a few values
+TASK_SHARE = 0.02  # of the rest: the calls of a task, one line each
+REPEAT_AFTER_TOKENS = 16_000  # as far back a model still finds a line well; below it a repeat is waste
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,9 +28,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         summary: Ceiling of the summary block.
         recall: Ceiling of one note of recalled memories.
         entities: Ceiling of the exact values shown for messages that are no longer verbatim.
+        profile: Ceiling of what an epoch's first note says of the user.
+        task: Ceiling of the lines that tell of the task.
         compact_at: Share of `context` at which a compaction is asked for.
         compact_to: Share of `context` that a compaction leaves.
         keep_recent: Messages that stay verbatim as long as a compaction is still worth it.
+        repeat_after_tokens: Tokens of conversation after which an epoch may show a memory again.
 
     Raises:
         BudgetError: The shares together leave nothing for messages; with both numbers.
@@ -36,14 +44,18 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     summary: int | None = None
     recall: int | None = None
     entities: int | None = None
+    profile: int | None = None
+    task: int | None = None
     compact_at: float = limits.COMPACT_AT
     compact_to: float = limits.COMPACT_TO
     keep_recent: int = limits.KEEP_RECENT_MESSAGES
+    repeat_after_tokens: int = REPEAT_AFTER_TOKENS
 
     def __post_init__(self) -> None:
         _whole("context", self.context, limits.BUDGET_TOKENS_MIN)
         _whole("keep_recent", self.keep_recent, 0)
-        for name in ("summary", "recall", "entities"):
+        _whole("repeat_after_tokens", self.repeat_after_tokens, 0)
+        for name in ("summary", "recall", "entities", "profile", "task"):
             value: int | None = getattr(self, name)
             if value is not None:
                 _whole(name, value, 0)
@@ -52,9 +64,10 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         if not self.compact_to < self.compact_at:
             raise UsageError(f"compact_to ({self.compact_to}) must be below compact_at ({self.compact_at})")
         shares = self.summary_tokens + self.recall_tokens + self.entities_tokens
+        shares += (self.profile or 0) + (self.task or 0)  # by default these two take what is left
         if shares >= self.context:
             raise BudgetError(
-                "the shares of summary, recall and entities leave nothing for messages",
+                "the shares of what memory adds leave nothing for messages",
                 needed_tokens=shares,
                 budget_tokens=self.context,
             )
@@ -75,6 +88,16 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     def entities_tokens(self) -> int:
         """Ceiling of the exact values."""
         return _growing(self.context, limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE, self.entities)
+
+    @property
+    def profile_tokens(self) -> int:
+        """Ceiling of the profile."""
+        return _growing(self.context, PROFILE_SHARE_FIRST, PROFILE_SHARE, self.profile)
+
+    @property
+    def task_tokens(self) -> int:
+        """Ceiling of the task's lines."""
+        return _growing(self.context, TASK_SHARE_FIRST, TASK_SHARE, self.task)
 
     @property
     def message_tokens(self) -> int:

@@ -17,6 +17,7 @@ import pytest
 
 import actormem
 from actormem.cli.main import parser
+from actormem.core.policy import POLICIES
 from tests.loopback import LoopbackServer
 
 README = Path(__file__).parents[2] / "README.md"
@@ -209,3 +210,8 @@ def test_the_defaults_of_a_table_are_the_defaults(name: str) -> None:
 
 def test_no_promise_of_the_design_is_left_out() -> None:
     assert re.findall(r"^\| (P\d+) \|", TEXT, re.MULTILINE) == [f"P{number}" for number in range(1, 15)]
+
+
+def test_every_policy_is_told_with_when_to_use_it() -> None:
+    told = re.findall(r"^\| `(\w+)` \| [^|]{20,} \| [^|]{20,} \|$", TEXT, re.MULTILINE)
+    assert [name for name in told if name in POLICIES] == list(POLICIES)

@@ -24,14 +24,19 @@ def test_a_context_that_is_no_whole_number_is_refused(given: Any) -> None:
         Budget(context=given)
 
 
-@pytest.mark.parametrize("name", ["context", "summary", "recall", "entities", "keep_recent"])
+@pytest.mark.parametrize(
+    "name",
+    ["context", "summary", "recall", "entities", "profile", "task", "keep_recent", "repeat_after_tokens"],
+)
 def test_a_number_that_storage_cannot_hold_is_refused(name: str) -> None:
     given: dict[str, Any] = {"context": 1_000, name: TOKENS_MAX + 1}
     with pytest.raises(UsageError, match=rf"^{name} must be at most {TOKENS_MAX}$"):
         Budget(**given)
 
 
-@pytest.mark.parametrize("name", ["summary", "recall", "entities", "keep_recent"])
+@pytest.mark.parametrize(
+    "name", ["summary", "recall", "entities", "profile", "task", "keep_recent", "repeat_after_tokens"]
+)
 @pytest.mark.parametrize("value", [-1, False, 1.5, math.nan, "1"])
 def test_a_share_that_is_no_whole_number_from_zero_is_refused_by_name(name: str, value: Any) -> None:
     given: dict[str, Any] = {"context": 1_000, name: value}
@@ -78,11 +83,22 @@ def test_default_shares_grow_with_the_context_and_leave_most_of_it_to_messages(c
     assert 2 * budget.message_tokens == context - context % 2
 
 
-@pytest.mark.parametrize("name", ["summary_tokens", "recall_tokens", "entities_tokens", "message_tokens"])
+@pytest.mark.parametrize(
+    "name",
+    ["summary_tokens", "recall_tokens", "entities_tokens", "profile_tokens", "task_tokens", "message_tokens"],
+)
 def test_a_default_share_never_falls_when_the_context_grows(name: str) -> None:
     shares: list[int] = [getattr(Budget(context=context), name) for context in range(64, 50_000, 97)]
     assert shares == sorted(shares)
     assert shares[0] > 0
+
+
+def test_shares_of_profile_and_task_count_where_they_are_given_and_yield_where_they_are_not() -> None:
+    assert Budget(context=1_000, summary=400, recall=300, entities=299).task_tokens == 80
+    with pytest.raises(BudgetError, match="needs 1000 tokens, has 1000"):
+        Budget(context=1_000, summary=400, recall=300, entities=299, task=1)
+    with pytest.raises(BudgetError, match="needs 1001 tokens, has 1000"):
+        Budget(context=1_000, summary=400, recall=300, entities=299, profile=2)
 
 
 def test_a_share_that_is_given_stands_as_it_is_zero_too() -> None:

@@ -66,7 +66,8 @@ async def test_a_forgotten_item_is_gone_everywhere_and_stays_gone(tmp_path: Path
 async def test_forgetting_something_shown_ends_the_epoch_and_says_why() -> None:
     async with opened() as runtime:
         await answered(await runtime.spawn("said", user="ada"), SAID)
-        shown, other = await runtime.spawn("shown", user="ada"), await runtime.spawn("other", user="ada")
+        shown = await runtime.spawn("shown", user="ada")
+        other = await runtime.spawn("other", user="ada", budget=actormem.Budget(context=4_096, profile=0))
         assert STREET in words(await answered(shown, "What is my address?"))
         await answered(other, "嗯")
         await runtime.forget((await address(runtime)).id, user="ada")

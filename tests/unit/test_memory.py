@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+import actormem
 from actormem import Budget, NotFoundError, StoppedError, UsageError
 from tests.runtimes import FakeClock, answered, opened, words
 
@@ -153,7 +154,8 @@ async def test_an_item_whose_time_runs_out_is_no_longer_there_and_the_session_is
 async def test_an_edit_changes_the_text_and_ends_the_epoch_where_it_was_shown() -> None:
     async with opened() as runtime:
         item = await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
-        session, other = await runtime.spawn("s", user="ada"), await runtime.spawn("other", user="ada")
+        session = await runtime.spawn("s", user="ada")
+        other = await runtime.spawn("other", user="ada", budget=actormem.Budget(context=4_096, profile=0))
         assert "peanuts" in words(await answered(session, "What am I allergic to?"))
         await answered(other, "嗯")
         edited = await runtime.edit(item.id, "The user is allergic to walnuts", user="ada")

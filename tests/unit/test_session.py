@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+import actormem
 from actormem import Budget, Message, UsageError
 from tests.runtimes import FakeClock, answered, bytes_of, opened, words
 
@@ -145,7 +146,7 @@ async def test_a_query_of_a_message_without_a_note_does_not_take_the_notes_place
     async with opened() as runtime:
         await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
         await runtime.remember("用户喜欢爬山", user="ada", attribute="likes")
-        session = await runtime.spawn("s", user="ada")
+        session = await runtime.spawn("s", user="ada", budget=actormem.Budget(context=4_096, profile=0))
         await session.add({"role": "user", "content": "我喜欢做什么？"})
         assert "peanuts" in words((await session.context(query="What am I allergic to?")).messages)
         own = words((await session.context()).messages)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actormem.core.context.notes import (
+    GONE_VERSION,
     Line,
     enclosed,
     lines_within,
@@ -19,9 +20,11 @@ from actormem.core.context.notes import (
     words_of,
 )
 from actormem.core.context.shorten import Counter
+from actormem.core.context.tasks import task_change
 from actormem.core.context.trace import Section, Trace
 from actormem.core.session import events as ev
 from actormem.core.session.working import Block, Entry, Working
+from actormem.core.text import language
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
@@ -33,20 +36,24 @@ __all__ = [
     "assemble_noted",
     "common_tokens",
     "note",
+    "note_alone",
     "rendered",
     "sections",
     "system_wire",
-    "without_note",
 ]
 
 
 class Part(msgspec.Struct, frozen=True):
-    """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them."""
+    """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them.
+
+    `told` are tokens of the note, or of the part itself, that belong to sections of their own: (name, tokens).
+    """
 
     wire: str
     tokens: int
     section: str
     note_tokens: int = 0
+    told: tuple[tuple[str, int], ...] = ()
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +77,8 @@ def assemble(state: Working) -> tuple[Part, ...]:
     begin = state.entries[0].sequence if state.entries else state.sequence + 1
     parts += [_block_part(block) for block in state.blocks if block.wire and block.last < begin]
     if state.head:
-        parts.append(Part(state.head, state.head_tokens, "values"))
+        told = (("task", state.head_task_tokens),)
+        parts.append(Part(state.head, state.head_tokens, "values", told=told))
     between = [block for block in state.blocks if block.wire and block.last >= begin]
     newest = state.newest_user
     for entry in state.view:
@@ -84,7 +92,8 @@ def assemble(state: Working) -> tuple[Part, ...]:
         if note.apart:
             parts.append(Part(note.apart, note.apart_tokens, section, note.apart_tokens))
         inside = note.tokens - note.apart_tokens
-        parts.append(Part(note.merged, entry.tokens + inside, section, inside))
+        told = (("task", note.told.task_tokens), ("profile", note.told.profile_tokens))
+        parts.append(Part(note.merged, entry.tokens + inside, section, inside, told))
     return (*parts, *map(_block_part, between))
 
 
@@ -100,21 +109,18 @@ def assemble_noted(state: Working) -> tuple[Part, ...]:
     return assemble(msgspec.structs.replace(state, entries=entries))
 
 
-def without_note(state: Working, sequence: int) -> Working:
-    """The state as if the message of that sequence had no note: what it shows is shown no more."""
-    notes = {place: note for place, note in state.notes.items() if place != sequence}
-    shown = {id: version for note in notes.values() for id, version in note.items}
-    noted = 0 if state.noted == sequence else state.noted
-    return msgspec.structs.replace(state, notes=notes, shown=shown, noted=noted)
-
-
 def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:
     """Tokens by section, in wire order; they add up to the tokens of the context."""
     tokens = {"format": PRIMING_TOKENS, "tools": state.settings.tools_tokens}
     for part in parts:
         tokens[part.section] = tokens.get(part.section, 0) + part.tokens - part.note_tokens
         tokens["notes"] = tokens.get("notes", 0) + part.note_tokens
-    order = ("format", "tools", "system", "summary", "values", "verbatim", "notes", "newest")
+        for name, told in part.told:
+            tokens[name] = tokens.get(name, 0) + told
+            tokens["values" if part.section == "values" else "notes"] -= told
+    order = (
+        "format", "tools", "system", "summary", "values", "task", "verbatim", "profile", "notes", "newest"
+    )  # fmt: skip
     return tuple(Section(name, tokens[name]) for name in order if tokens.get(name))
 
 
@@ -138,33 +144,97 @@ def system_wire(system: str) -> str:
     return msgspec.json.encode({"role": "system", "content": system}).decode()
 
 
-def note(state: Working, lines: Sequence[Line], counter: Counter) -> ev.NoteWritten:
+def note(
+    state: Working, lines: Sequence[Line], counter: Counter, *, profile: Sequence[Line] | None = None
+) -> ev.NoteWritten:
     """The note of the newest user message: the lines that fit, best first, each said once.
 
-    Its ceiling is the recall share and the room that is left in the context; where nothing fits or nothing is to
-    be said the note is empty.
+    First what is new of the task, within its share, then the profile within its own, then `lines` within the
+    recall share; all of it within the room that is left in the context. Where nothing fits or nothing is to be
+    said the note is empty. The frame counts for whatever stands first in it.
+
+    Args:
+        profile: Lines of the profile; None where it was not asked for, or did not come.
     """
     entry = state.newest_user
     assert entry is not None
     budget = state.settings.budget
-    ceiling = min(budget.recall_tokens, budget.context - state.tokens)
+    room = budget.context - state.tokens
     words = words_of(entry.message)
     nonce = state.settings.nonce
 
     def made(taken: Sequence[Line]) -> tuple[str, str, int, int]:
         return _note_wires(entry, taken, nonce, words, counter)
 
-    taken = lines_within(lines, lambda some: made(some)[-1] <= ceiling) if ceiling > 0 else []
+    told = [
+        (line, "task", cost)
+        for line, cost in _costs(_task_lines(state, counter), budget.task_tokens, counter)
+    ]
+    told += [(line, "profile", cost) for line, cost in _costs(profile or (), budget.profile_tokens, counter)]
+    while told and made([line for line, _, _ in told])[-1] > room:
+        told.pop()
+    first = [line for line, _, _ in told]
+    base = made(first)[-1] if first else 0
+    once = {mark for line in first for mark in line.marks}
+    rest = [line for line in lines if not line.marks or not once.issuperset(line.marks)]
+    ceiling = min(budget.recall_tokens, room - base)
+    more = lines_within(rest, lambda some: made([*first, *some])[-1] - base <= ceiling) if ceiling > 0 else []
+    taken = [*first, *more]
+    profiled = profile is not None
     if not taken:
-        return ev.NoteWritten(message_sequence=entry.sequence, tokens=0, text=None)
+        return ev.NoteWritten(
+            message_sequence=entry.sequence, tokens=0, told=ev.Told(profiled=profiled), text=None
+        )
     merged, apart, apart_tokens, tokens = made(taken)
+    profile_tokens = sum(cost for _, name, cost in told if name == "profile")
+    task_tokens = sum(cost for _, name, cost in told if name == "task")
     return ev.NoteWritten(
         message_sequence=entry.sequence,
         tokens=tokens,
         apart_tokens=apart_tokens,
         items=tuple(mark for line in taken for mark in line.marks),
+        told=ev.Told(state.task_sequence if task_tokens else 0, task_tokens, profile_tokens, profiled),
         text=msgspec.json.encode({"merged": merged, "apart": apart}).decode(),
     )
+
+
+def note_alone(
+    state: Working, lines: Sequence[Line], query: str, counter: Counter
+) -> tuple[Part | None, frozenset[str]]:
+    """A note for a context without a user message, as its last part (None for nothing), and ids of what it shows.
+
+    Args:
+        query: What was asked, for the language memory answers in.
+    """
+    ceiling = min(state.settings.budget.recall_tokens, state.settings.budget.context - state.tokens)
+    title = note_title(True, language(query))
+
+    def made(taken: Sequence[Line]) -> str:
+        return wire_of(enclosed(title, [line.text for line in taken], state.settings.nonce))
+
+    taken = lines_within(lines, lambda some: wire_tokens(made(some), counter.count) <= ceiling)
+    if not taken:
+        return None, frozenset()
+    wire = made(taken)
+    tokens = wire_tokens(wire, counter.count)
+    shown = frozenset(id for line in taken for id, version in line.marks if version != GONE_VERSION)
+    return Part(wire, tokens, "newest", tokens), shown
+
+
+def _task_lines(state: Working, counter: Counter) -> list[Line]:
+    return [Line(text=text, by_user=False) for text in task_change(state, counter)]
+
+
+def _costs(lines: Sequence[Line], share: int, counter: Counter) -> list[tuple[Line, int]]:
+    """The lines that fit a share of the note, in order, and what each takes."""
+    taken: list[tuple[Line, int]] = []
+    left = share
+    for line in lines:
+        cost = counter.count(line.text) + 1
+        if cost <= left:
+            taken.append((line, cost))
+            left -= cost
+    return taken
 
 
 def _note_wires(

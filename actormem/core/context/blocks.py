@@ -18,14 +18,16 @@ from actormem.core.context.notes import head_text, wire_of, words_of
 from actormem.core.context.shorten import Counter
 from actormem.core.context.spans import oldest_group, oldest_span, turn_span
 from actormem.core.entities import EntityRow
+from actormem.core.policy import policy_of
 from actormem.core.session import events as ev
-from actormem.core.session.working import Block, Entry, Working
+from actormem.core.session.working import Block, Entry, Working, groups
 from actormem.core.wire import wire_tokens
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
 
 __all__ = [
     "Plan",
     "base_tokens",
+    "before_recent",
     "mark_tokens",
     "plan_compaction",
     "values_wire",
@@ -35,6 +37,7 @@ __all__ = [
 
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 TURN_PART = 4  # a block inside a turn may take a quarter of the share, even where the others have used it up
+OLDER_MESSAGES_MIN = 2  # fewer are not worth a block of their own
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,9 +76,15 @@ def plan_compaction(state: Working) -> Plan | None:
     may go.
     """
     budget = state.settings.budget
+    policy = policy_of(state.settings.policy)
+    older = before_recent(state) if policy.recent_only else ()
+    early = len(older) >= max(budget.keep_recent, OLDER_MESSAGES_MIN)
     too_large = sum(block.summary_tokens for block in made_blocks(state)) > budget.summary_tokens
     too_large = too_large or len(state.dropped) > 1
-    if state.tokens < mark_tokens(state, budget.compact_at) and not state.out and not too_large:
+    over = bool(state.out) or state.tokens >= mark_tokens(state, budget.compact_at)
+    if not policy.summarises or not (over or early or too_large):
+        return None
+    if not state.entries:
         return None
     if not state.entries:
         return None
@@ -84,11 +93,12 @@ def plan_compaction(state: Working) -> Plan | None:
     full = _full(state, sum(block.last < begin for block in state.blocks))
     merges = too_large or bool(state.dropped) or full
     kept = () if merges else state.blocks
-    last = oldest_span(state, _staying(state, kept), _slack(state))
+    last = older[-1].sequence if early and older else oldest_span(state, _staying(state, kept), _slack(state))
     if not last and too_large:
         last = oldest_group(state)
     if last:
-        return _plan(state, made[0].first if merges else begin, last, merges)
+        plan = _plan(state, made[0].first if merges else begin, last, merges)
+        return _shorter(plan, older, kept, made) if early else plan
     newest = state.newest_user
     if newest is None:
         return None
@@ -107,6 +117,13 @@ def _plan(state: Working, first: int, last: int, merges: bool, part: int = 0) ->
     return Plan(
         first=first, last=last, merges=merges, previous=previous, tokens=_summary_tokens(state, kept, part)
     )
+
+
+def _shorter(plan: Plan, older: Sequence[Entry], kept: Sequence[Block], made: Sequence[Block]) -> Plan:
+    """The plan with a summary of half of what it takes the place of: fewer tokens are what it is for."""
+    before = sum(block.summary_tokens for block in made if block not in kept)
+    half = before + sum(entry.tokens for entry in older) // 2
+    return msgspec.structs.replace(plan, tokens=min(plan.tokens, half))
 
 
 def _summary_tokens(state: Working, kept: Sequence[Block], part: int = 0) -> int:
@@ -134,9 +151,24 @@ def made_blocks(state: Working) -> tuple[Block, ...]:
     return (*state.dropped, *state.blocks)
 
 
+def before_recent(state: Working) -> tuple[Entry, ...]:
+    """The messages before the newest `keep_recent`, in whole groups; none of the newest turn's."""
+    newest = state.newest_user
+    units = groups(state.entries)
+    count = 0
+    for place in range(len(units) - 1, -1, -1):
+        unit = units[place]
+        count += len(unit)
+        pinned = place == len(units) - 1 or (newest is not None and unit[-1].sequence >= newest.sequence)
+        if count > state.settings.budget.keep_recent and not pinned:
+            return tuple(entry for older in units[: place + 1] for entry in older)
+    return ()
+
+
 def wants_swap(state: Working) -> bool:
     """Whether a block that is ready should take its place now: the context nears its budget, or something was cut."""
-    return bool(state.out or state.dropped) or state.tokens >= _swap_mark(state)
+    early = policy_of(state.settings.policy).recent_only
+    return early or bool(state.out or state.dropped) or state.tokens >= _swap_mark(state)
 
 
 def written_block(
@@ -176,6 +208,8 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     It stands behind the blocks and is written anew with each epoch, so that the best of what is left of the
     share is always there; empty where nothing is out of sight.
     """
+    if not policy_of(state.settings.policy).shows_values:
+        return "", 0
     seen = state.view
     gone = state.blocks or state.dropped or state.out
     if not gone and all(one.tokens == one.whole_tokens for one in seen):

@@ -9,8 +9,11 @@ import msgspec
 
 from actormem.core.context.blocks import base_tokens, mark_tokens, values_wire
 from actormem.core.context.shorten import Counter, fit_message
+from actormem.core.context.tasks import joined, task_estimate, task_head
+from actormem.core.policy import policy_of
 from actormem.core.session import events as ev
-from actormem.core.session.working import Entry, Working, evolve, groups
+from actormem.core.session.working import Entry, Note, Working, evolve, groups
+from actormem.core.wire import wire_tokens
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 
 __all__ = ["over_budget", "restart"]
@@ -44,9 +47,13 @@ def restart(
         Events in order; after them a context is within the budget, whatever the messages are.
     """
     found: list[ev.SessionEvent] = []
-    kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
+    kept = _kept_note(state) if keep_note else {}
     bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
-    if state.dropped:
+    summarises = policy_of(bare.settings.policy).summarises
+    if bare.blocks and not summarises:
+        found.append(ev.BlocksDropped())  # the policy has changed to one that adds nothing
+        bare = evolve(bare, found[-1])
+    elif bare.dropped and summarises:
         found.append(ev.BlocksReturned())  # the budget may have grown since
         bare = evolve(bare, found[-1])
     if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > _room(bare) and (
@@ -54,24 +61,55 @@ def restart(
     ):
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
-    cut = _cut(bare, counter, reserve)
+    beside = reserve + task_estimate(bare, counter)
+    cut = _cut(bare, counter, beside)
     newest = bare.newest_user.sequence if bare.newest_user else 0
     if cut is not None and kept and _touches(cut, newest):
         bare = msgspec.structs.replace(bare, notes={})  # the message comes before what memory adds to it
-        cut = _cut(bare, counter, reserve)
+        cut = _cut(bare, counter, beside)
     if cut is not None and bare.blocks and newest in cut.out:
         found.append(ev.BlocksDropped())  # and before what stands for older ones
         bare = evolve(bare, found[-1])
-        cut = _cut(bare, counter, reserve)
+        cut = _cut(bare, counter, beside)
     if cut is not None:
         found.append(cut)
         bare = evolve(bare, cut)
-    head, tokens = values_wire(bare, bare.settings.budget.context - bare.tokens - reserve, counter)
-    keeps_note = bool(bare.notes)
     found.append(
-        ev.EpochStarted(reason=reason, keeps_note=keeps_note, tokens=tokens, time_ms=now_ms, text=head)
+        _started(bare, reason, bare.settings.budget.context - bare.tokens - reserve, counter, now_ms)
     )
     return found
+
+
+def _kept_note(state: Working) -> dict[int, Note]:
+    """The newest user message's note, unless it tells of a task that is another by now."""
+    note = state.notes.get(state.noted)
+    return {state.noted: note} if note is not None and note.told.task in (0, state.task_sequence) else {}
+
+
+def _started(bare: Working, reason: str, room: int, counter: Counter, now_ms: int) -> ev.EpochStarted:
+    """The epoch's beginning, with the exact values and the task that fit the room."""
+    task, task_tokens = task_head(bare, room, counter)
+    values, values_tokens = values_wire(bare, room - task_tokens, counter)
+    head, tokens = values or task, values_tokens or task_tokens
+    if values and task:
+        head = joined(values, task, bare.settings.nonce)
+        tokens = wire_tokens(head, counter.count)
+        task_tokens = tokens - values_tokens
+        if tokens > room or task_tokens < 0:
+            head, tokens, task_tokens = values, values_tokens, 0
+    return ev.EpochStarted(
+        reason=reason,
+        keeps_note=bool(bare.notes),
+        tokens=tokens,
+        task=bare.task_sequence if task_tokens and bare.task_sequence != _told(bare) else 0,
+        task_tokens=task_tokens,
+        time_ms=now_ms,
+        text=head,
+    )
+
+
+def _told(bare: Working) -> int:
+    return max((note.told.task for note in bare.notes.values()), default=0)
 
 
 def _touches(cut: ev.Cut, sequence: int) -> bool:
@@ -91,7 +129,9 @@ def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
     room -= min(reserve, max(0, room - must_tokens))
     if sum(entry.tokens for entry in state.view) <= room:
         return None
-    values = min(state.settings.budget.entities_tokens, max(room - must_tokens, room // VALUES_SHARE_MIN))
+    shows = policy_of(state.settings.policy).shows_values
+    share = state.settings.budget.entities_tokens if shows else 0
+    values = min(share, max(room - must_tokens, room // VALUES_SHARE_MIN))
     return _first_that_fits(state, must, room - values, whole, counter)
 
 
@@ -125,12 +165,17 @@ def _must(state: Working) -> list[Entry]:
 
 
 def _out(state: Working, kept: Sequence[Entry], tokens: int, room: int) -> tuple[int, ...]:
-    """Sequences that leave the view: the oldest groups, until the goal of `compact_to` is met."""
+    """Sequences that leave the view: the oldest groups, until the goal of `compact_to` is met.
+
+    Without summaries a group that leaves is lost to contexts: then only as many leave as must.
+    """
     budget = state.settings.budget
     goal = min(room, mark_tokens(state, budget.compact_to) - state.fixed_tokens)
     slack = min(
         room, goal + (mark_tokens(state, budget.compact_at) - mark_tokens(state, budget.compact_to)) // 2
     )
+    if not policy_of(state.settings.policy).summarises:
+        goal = slack = room
     stay = {entry.sequence for entry in kept}
     count = len(kept)
     out: list[int] = []

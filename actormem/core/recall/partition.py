@@ -7,12 +7,14 @@ its text and its neighbours cost, never what the partition holds.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
 from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.facts.attributes import importance
 from actormem.core.recall.conflicts import newest_first
 from actormem.core.recall.duplicates import distinct
 from actormem.core.recall.lexical import LexicalIndex
@@ -28,6 +30,8 @@ from actormem.core.values import Hit, Item
 
 __all__ = ["FLOOR", "Partition", "Query", "index_text", "query_texts", "view_text"]
 
+FACT_ATTRIBUTES: Final = 128  # attributes of which facts are told unasked; the most important ones
+FACTS_EACH: Final = 16  # newest facts of each of them
 RECENT_ROWS: Final = 32  # the newest items are candidates whatever the query is
 WINDOW_OWN_CHARS: Final = 600
 WINDOW_SIDE_CHARS: Final = 240
@@ -82,6 +86,19 @@ class Partition:
     def session_episodes(self, session_id: str) -> Iterator[Item]:
         """The episodes of a session, the last one first."""
         return (self._items[row] for row in self._neighbours.newest_first(session_id))
+
+    def facts(self) -> Iterator[Item]:
+        """The newest live items of each attribute, of the most important attributes, in no promised order.
+
+        Cost: about 1 ms, whatever the owner has said.
+        """
+        live, event_ms = self._table.live, self._table.event_ms
+        for name in nlargest(FACT_ATTRIBUTES, self._attributes, key=importance):
+            rows = np.fromiter(self._attributes[name], np.int64)
+            rows = rows[live[rows]]
+            if len(rows) > FACTS_EACH:
+                rows = rows[np.argpartition(-event_ms[rows], FACTS_EACH)[:FACTS_EACH]]
+            yield from (self._items[row] for row in rows.tolist())
 
     def label(self, id: str) -> int | None:
         """The number under which an index given to `search` knows the item, while it is in the partition."""

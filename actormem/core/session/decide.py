@@ -10,12 +10,14 @@ from actormem.core.budget import Budget
 from actormem.core.context.assembly import system_wire
 from actormem.core.context.blocks import Plan, written_block
 from actormem.core.context.fitting import over_budget, restart
+from actormem.core.context.leaving import leaving, overflowing, spent
 from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.context.trace import Trace, pack_trace
 from actormem.core.entities.exact import MessageEntities
 from actormem.core.ids import message_id
 from actormem.core.session import events as ev
 from actormem.core.session.working import Ready, Working, evolve
+from actormem.core.task import Task, encode_task
 from actormem.core.text import clean
 from actormem.core.values import Message
 from actormem.core.wire import from_wire, has_parts, message_tokens, tools_tokens, wire_tokens
@@ -26,10 +28,13 @@ __all__ = [
     "Draft",
     "add_message",
     "after_redaction",
+    "change_task",
+    "clear_task",
     "close_turn",
     "configure",
     "fit",
     "keep_summary",
+    "make_room",
     "open_turn",
     "renew",
     "rewind",
@@ -75,6 +80,8 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     if before.model != after.model:
         draft.emit(*_recounted(draft.state, counter))
     if draft.state.epoch_count:
+        if left := leaving(draft.state, inside=True):
+            draft.emit(ev.Released(sequences=left))
         draft.emit(*restart(draft.state, _changed(before, after), counter, wanted.time_ms))
 
 
@@ -145,17 +152,49 @@ def rewind(draft: Draft, event: ev.Rewound, counter: Counter, *, recount: bool) 
 
 
 def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:
-    """Make sure that a context of the view is within the budget; begins a new epoch where it was not.
+    """Make sure that a context of the view is what the policy allows and within the budget.
+
+    A new epoch begins where it was not. What no context will show again leaves working memory.
 
     Args:
         reserve: Tokens of a note to come, for which there should be room where there can be.
     """
+    left = leaving(draft.state)
+    if left:
+        draft.emit(ev.Released(sequences=left))
     if not draft.state.epoch_count:
         draft.emit(*restart(draft.state, "the session's beginning", counter, now_ms))
+    elif left:
+        draft.emit(*restart(draft.state, "the window", counter, now_ms, reserve=reserve))
     if over_budget(draft.state, reserve):
         keep = bool(draft.state.turn_id)
         draft.emit(*restart(draft.state, "the budget", counter, now_ms, reserve=reserve, keep_note=keep))
+    if out := spent(draft.state):
+        draft.emit(ev.Released(sequences=out))
     assert not over_budget(draft.state), "a context is over its budget"
+
+
+def make_room(draft: Draft, counter: Counter, now_ms: int) -> None:
+    """Between contexts: let go of what the policy will never show, before it piles up."""
+    if overflowing(draft.state):
+        fit(draft, counter, now_ms)
+
+
+def change_task(draft: Draft, task: Task, *, fresh: bool) -> None:
+    """Let this be the task; nothing happens where it is already.
+
+    Args:
+        fresh: It is a new one, for which no calls were made yet.
+    """
+    before = draft.state.task
+    if fresh or before is None or encode_task(before) != encode_task(task):
+        draft.emit(ev.TaskChanged(fresh=fresh, text=encode_task(task)))
+
+
+def clear_task(draft: Draft) -> None:
+    """Let there be no task."""
+    if draft.state.task is not None:
+        draft.emit(ev.TaskChanged(ended=True, text=None))
 
 
 def renew(draft: Draft, reason: str, counter: Counter, now_ms: int, *, reserve: int = 0) -> None:
@@ -217,7 +256,7 @@ def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:
 
 
 def _changed(before: object, after: object) -> str:
-    names = ("model", "system", "tools", "budget", "timezone")
+    names = ("model", "system", "tools", "budget", "timezone", "policy")
     return "a changed " + " and ".join(
         name for name in names if getattr(before, name) != getattr(after, name)
     )

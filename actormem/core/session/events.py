@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.policy import PolicyName
 from actormem.core.values import Message
 from actormem.core.wire import from_wire
 
@@ -22,10 +23,13 @@ __all__ = [
     "MessageAdded",
     "NoteWritten",
     "Recounted",
+    "Released",
     "Rewound",
     "SessionEvent",
     "Shortened",
     "SummaryKept",
+    "TaskChanged",
+    "Told",
     "TurnClosed",
     "TurnOpened",
     "decode_event",
@@ -58,6 +62,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     model: str
     budget: Budget
     timezone: str
+    policy: PolicyName = "auto"
     nonce: str
     system_tokens: int
     tools_tokens: int
@@ -111,17 +116,31 @@ class TurnClosed(msgspec.Struct, frozen=True, kw_only=True, tag="turn_closed"):
     text: str | None = None
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What a note says beside memories: of the task that event `task` set (0 for none), and of the profile.
+
+    `profiled`: long-term memory was asked for the profile, and answered.
+    """
+
+    task: int = 0
+    task_tokens: int = 0
+    profile_tokens: int = 0
+    profiled: bool = False
+
+
 class NoteWritten(msgspec.Struct, frozen=True, kw_only=True, tag="note"):
     """What memory added to the user message `message_sequence`; `text` is empty where it had nothing to add.
 
     `text` is a JSON object: `merged`, the message's wire form with the note inside, and `apart`, a wire
     message before it for what the user did not say (or an empty string).
+
     """
 
     message_sequence: int
     tokens: int
     apart_tokens: int = 0
     items: tuple[tuple[str, int], ...] = ()  # id and version of what it shows
+    told: Told = Told()
     text: str | None
 
 
@@ -131,6 +150,24 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, tag="cut"):
     out: tuple[int, ...]
     shortened: tuple[Shortened, ...] = ()
     text: str | None = None
+
+
+class Released(msgspec.Struct, frozen=True, kw_only=True, tag="released"):
+    """These messages leave working memory: the policy will never show them again. The record keeps them."""
+
+    sequences: tuple[int, ...]
+    text: str | None = None
+
+
+class TaskChanged(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
+    """The task is another, or (`ended`) there is none. `text` is a JSON object of goal, step and values.
+
+    `fresh`: it is a new task, for which no calls were made yet.
+    """
+
+    fresh: bool = False
+    ended: bool = False
+    text: str | None
 
 
 class BlockMade(msgspec.Struct, frozen=True, kw_only=True, tag="block"):
@@ -178,12 +215,15 @@ class SummaryKept(msgspec.Struct, frozen=True, kw_only=True, tag="summary"):
 class EpochStarted(msgspec.Struct, frozen=True, kw_only=True, tag="epoch"):
     """Contexts start anew, for `reason`. `text` is a wire message with exact values of messages out of view.
 
-    With `keeps_note` the newest user message keeps its note: its turn is not answered yet.
+    With `keeps_note` the newest user message keeps its note: its turn is not answered yet. `task_tokens` of the
+    message tell of the task; `task` is the event that set it so, or 0.
     """
 
     reason: str
     keeps_note: bool = False
     tokens: int
+    task: int = 0
+    task_tokens: int = 0
     time_ms: int
     text: str | None
 
@@ -210,6 +250,8 @@ SessionEvent: TypeAlias = (
     | TurnClosed
     | NoteWritten
     | Cut
+    | Released
+    | TaskChanged
     | BlockMade
     | BlocksDropped
     | BlocksReturned

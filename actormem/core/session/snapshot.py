@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.core.entities import EntityTable
 from actormem.core.session.working import Block, Entry, Note, Ready, Settings, Working
+from actormem.core.task import Task
 from actormem.core.values import Message
 from actormem.core.wire import from_wire
 
@@ -47,9 +48,15 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     ready: Ready | None = None
     head: str
     head_tokens: int
+    head_task_tokens: int = 0
+    task: Task | None = None
+    task_sequence: int = 0
+    task_shown: int = 0
     notes: dict[int, Note]
     noted: int
     shown: dict[str, int]
+    shown_at: dict[str, int] = {}
+    profiled: bool = False
     entities: EntityTable
     turn_id: str
     outcomes: dict[str, str]

@@ -12,7 +12,9 @@ from actormem.core.budget import Budget
 from actormem.core.context.shorten import shortened
 from actormem.core.entities import EntityTable
 from actormem.core.entities.exact import MessageEntities, message_entities
+from actormem.core.policy import PolicyName
 from actormem.core.session import events as ev
+from actormem.core.task import Task, next_task, with_message
 from actormem.core.values import Message
 from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
@@ -36,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     budget: Budget = DEFAULT_BUDGET
     timezone: str = ""
+    policy: PolicyName = "auto"
     nonce: str = ""
     system: str = ""
     tools: str = ""  # JSON, empty for none
@@ -74,6 +77,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     apart_tokens: int
     items: tuple[tuple[str, int], ...] = ()
+    told: ev.Told = ev.Told()
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +122,11 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
         notes: By sequence of the user message they belong to; they end with the epoch.
         noted: Sequence of the last user message whose note is decided.
         shown: Memory items this epoch shows: id to version.
-        head: Wire message with exact values of messages out of view, or an empty string.
+        shown_at: And how much had been said (`history_tokens`) when each was shown last.
+        profiled: Whether this epoch's profile is decided.
+        head: Wire message with exact values of messages out of view, and the task; or an empty string.
+        task: What the session is at, or None; `task_sequence` is the event that said so last, `task_shown`
+            the one that this epoch shows, 0 for none.
         turn_id: Of the open turn, or an empty string.
         outcomes: Outcome of the turns that still have messages in `entries`, by turn id.
         history_tokens: Of every message there ever was, as counted when it came in.
@@ -135,9 +143,15 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     ready: Ready | None = None
     head: str = ""
     head_tokens: int = 0
+    head_task_tokens: int = 0
+    task: Task | None = None
+    task_sequence: int = 0
+    task_shown: int = 0
     notes: dict[int, Note] = {}
     noted: int = 0
     shown: dict[str, int] = {}
+    shown_at: dict[str, int] = {}
+    profiled: bool = False
     entities: EntityTable = EntityTable()
     turn_id: str = ""
     outcomes: dict[str, str] = {}
@@ -171,8 +185,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def tokens(self) -> int:
         """Tokens of a context that shows all of the view with its notes."""
-        notes = sum(note.tokens for note in self.notes.values())
-        return self.fixed_tokens + notes + sum(entry.tokens for entry in self.view)
+        return self.fixed_tokens + self.note_tokens + sum(entry.tokens for entry in self.view)
 
     @property
     def note_tokens(self) -> int:
@@ -218,6 +231,11 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
             return _note_written(state, event)
         case ev.Cut():
             return _cut(state, event)
+        case ev.Released():
+            return _released(state, frozenset(event.sequences))
+        case ev.TaskChanged():
+            task = next_task(state.task, event.text, fresh=event.fresh)
+            return change(state, task=task, task_sequence=state.sequence)
         case ev.BlockMade():
             return _block_made(state, event)
         case ev.BlocksDropped():
@@ -251,9 +269,13 @@ def _epoch_started(state: Working, event: ev.EpochStarted) -> Working:
         state,
         head=event.text or "",
         head_tokens=event.tokens if event.text else 0,
+        head_task_tokens=event.task_tokens if event.text else 0,
+        task_shown=event.task if event.text and event.task else kept.told.task if kept else 0,
         notes={state.noted: kept} if kept else {},
         noted=state.noted if kept else 0,
         shown=dict(kept.items) if kept else {},
+        shown_at={id: state.shown_at.get(id, 0) for id, _ in kept.items} if kept else {},
+        profiled=bool(kept and kept.told.profiled),
         epoch_count=state.epoch_count + 1,
         epoch_reason=event.reason,
     )
@@ -273,6 +295,7 @@ def _settings(event: ev.Configured) -> Settings:
         model=event.model,
         budget=event.budget,
         timezone=event.timezone,
+        policy=event.policy,
         nonce=event.nonce,
         system=words.get("system", ""),
         tools=words.get("tools", ""),
@@ -316,6 +339,8 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
         entities = entities.seen(found.called, sequence=state.sequence, role="call")
     if event.late or (message.role == "tool" and message.tool_call_id not in state.open_calls):
         return change(state, entities=entities)  # late, or the words of its call are erased
+    if state.task is not None:
+        state = change(state, task=with_message(state.task, message, state.sequence, found))
     of_group = message.role == "tool" and bool(state.entries)
     entry = Entry(
         sequence=state.sequence,
@@ -347,7 +372,7 @@ def _without(calls: tuple[str, ...], id: str) -> tuple[str, ...]:
 
 def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     change = msgspec.structs.replace
-    state = change(state, noted=event.message_sequence)
+    state = change(state, noted=event.message_sequence, profiled=state.profiled or event.told.profiled)
     if not event.text:
         return state
     note = msgspec.json.decode(event.text, type=dict[str, str])
@@ -357,11 +382,14 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
         tokens=event.tokens,
         apart_tokens=event.apart_tokens,
         items=event.items,
+        told=event.told,
     )
     return change(
         state,
         notes={**state.notes, event.message_sequence: written},
         shown={**state.shown, **dict(event.items)},
+        shown_at={**state.shown_at, **{id: state.history_tokens for id, _ in event.items}},
+        task_shown=event.told.task or state.task_shown,
     )
 
 
@@ -378,6 +406,22 @@ def _cut(state: Working, event: ev.Cut) -> Working:
         for entry in state.entries
     )
     return msgspec.structs.replace(state, entries=entries, out=state.out | frozenset(event.out))
+
+
+def _released(state: Working, sequences: frozenset[int]) -> Working:
+    entries = tuple(entry for entry in state.entries if entry.sequence not in sequences)
+    return msgspec.structs.replace(
+        state,
+        entries=entries,
+        out=state.out - sequences,
+        notes={sequence: note for sequence, note in state.notes.items() if sequence not in sequences},
+        outcomes=_outcomes_of(entries, state.outcomes),
+    )
+
+
+def _outcomes_of(entries: Sequence[Entry], outcomes: dict[str, str]) -> dict[str, str]:
+    ids = (entry.message.id for entry in entries)
+    return {id: outcomes[id] for id in ids if id in outcomes}
 
 
 def _block_made(state: Working, event: ev.BlockMade) -> Working:
@@ -404,10 +448,6 @@ def _block_made(state: Working, event: ev.BlockMade) -> Working:
         blocks=tuple(sorted((*others, block), key=lambda one: one.first)),
         dropped=() if event.merges else state.dropped,
         ready=None,
-        outcomes={
-            entry.message.id: state.outcomes[entry.message.id]
-            for entry in entries
-            if entry.message.id in state.outcomes
-        },
+        outcomes=_outcomes_of(entries, state.outcomes),
         compaction_count=state.compaction_count + 1,
     )

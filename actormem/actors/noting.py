@@ -1,0 +1,93 @@
+"""What a context's note is made of: whether to ask long-term memory, what for, and how much room it may want.
+
+Law of the file: everything here is decided from the session's state; nothing waits and nothing is recorded.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from actormem.actors.messages import Recalled
+from actormem.core.context.fitting import over_budget
+from actormem.core.context.notes import Line
+from actormem.core.context.shorten import Counter
+from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
+from actormem.core.policy import policy_of
+from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
+from actormem.core.session.working import Entry, Working
+
+__all__ = ["Said", "explained", "gate_of", "reserve_of", "wants_profile", "without_note"]
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Lines of a note, best first; and of its profile, None where it was not asked for or did not come."""
+
+    lines: Sequence[Line] = ()
+    profile: Sequence[Line] | None = None
+
+
+def gate_of(state: Working, entry: Entry | None, query: str) -> Gate:
+    """Whether to recall for the newest user message, or for what was asked."""
+    settings = state.settings
+    if not policy_of(settings.policy).recalls:
+        return Gate(False, f"the policy {settings.policy}", "")
+    if query:
+        return Gate(True, "asked for", query)
+    if not settings.budget.recall_tokens:
+        return Gate(False, "no share for memories", "")
+    assert entry is not None
+    before: list[str] = []
+    reply = ""
+    for one in reversed(state.entries):
+        if one.sequence >= entry.sequence:
+            continue
+        if one.message.role == "assistant" and not before and not reply:
+            reply = one.message.text
+        elif one.message.role == "user":
+            before.insert(0, one.message.text)
+            if len(before) > BEFORE_MAX:  # one more than is used: small talk between is passed over
+                break
+    return gate(entry.message.text, before=before, reply=reply)
+
+
+def explained(asked: Gate, recalled: Recalled, degraded: Sequence[str]) -> Gate:
+    """The gate's answer, with what came of it where nothing did."""
+    if not asked.open or recalled.hits or degraded or not recalled.considered_count:
+        return asked
+    came = f"none of {recalled.considered_count} memories is relevant and not in sight"
+    return msgspec.structs.replace(asked, reason=f"{asked.reason}; {came}")
+
+
+def wants_profile(state: Working) -> bool:
+    """Whether this note may be the first of an epoch, of the one there is or of one that fitting will begin."""
+    budget = state.settings.budget
+    if not budget.profile_tokens:
+        return False
+    return not state.profiled or over_budget(state, budget.recall_tokens + budget.task_tokens)
+
+
+def reserve_of(state: Working, said: Said, counter: Counter) -> int:
+    """Tokens that a note should find room for."""
+    budget = state.settings.budget
+    told = within([line.text for line in said.profile or ()], budget.profile_tokens, counter)[1]
+    told += within(task_change(state, counter), budget.task_tokens, counter)[1]
+    if said.lines:
+        return budget.recall_tokens // 2 + told
+    return told + FRAME_TOKENS if told else 0
+
+
+def without_note(state: Working) -> Working:
+    """The state as if nothing had been added to the newest user message, for a context of its own."""
+    note = state.notes.get(state.noted)
+    newest = state.newest_user
+    if note is None or newest is None or newest.sequence != state.noted:
+        return state
+    notes = {sequence: one for sequence, one in state.notes.items() if sequence != state.noted}
+    return msgspec.structs.replace(
+        state,
+        notes=notes,
+        noted=0,
+        shown={id: version for one in notes.values() for id, version in one.items},
+        profiled=state.profiled and not note.told.profiled,
+        task_shown=0 if note.told.task == state.task_shown else state.task_shown,
+    )
