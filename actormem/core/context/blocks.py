@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
+BLOCKS_SHARE_MAX = 0.6  # of the room; a larger share is left to small contexts only, whose frames add up
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,10 +177,12 @@ def _span(state: Working, goal: int) -> int:
 
 
 def _full(state: Working) -> bool:
-    """Whether another block like those there are would be one too many; in a small context their frames add up."""
-    count = len(state.blocks)
-    share = state.settings.budget.summary_tokens + state.settings.budget.entities_tokens
-    return count >= BLOCKS_MAX or (count > 0 and state.block_tokens * (count + 1) > share * count)
+    """Whether another block would be one too many: in a small context their frames add up."""
+    if not state.blocks:
+        return False
+    another = min(block.tokens - block.values_tokens for block in state.blocks)
+    room = state.settings.budget.context - base_tokens(state)
+    return len(state.blocks) >= BLOCKS_MAX or state.block_tokens + another > room * BLOCKS_SHARE_MAX
 
 
 def _oldest(state: Working) -> int:

@@ -44,6 +44,7 @@ def restart(
         Events in order; after them a context is within the budget, whatever the messages are.
     """
     found: list[ev.SessionEvent] = []
+    keep_note = keep_note and state.newest_user is not None and state.noted == state.newest_user.sequence
     kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
     bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
     if state.dropped:
