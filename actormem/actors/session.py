@@ -190,9 +190,9 @@ class SessionActor:
             return message
         if not message.time_ms:
             now_ms = self._services.clock.now_ms()
-            offset = offset_minutes(self._journal.state.settings.timezone, now_ms)
+            offset = offset_minutes(draft.state.settings.timezone, now_ms)
             message = msgspec.structs.replace(message, time_ms=now_ms, offset_minutes=offset)
-        tokenizer = self._tokenizer
+        tokenizer = self._services.tokenizer_for(draft.state.settings.model)
         tokens, entities = await self._counted(message, tokenizer)
         return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
 
@@ -267,7 +267,8 @@ class SessionActor:
 
     async def _context(self, asked: say.BuildContext) -> Context:
         draft = self._draft(asked.settings)
-        context = await self._contexts.make(draft, self._tokenizer, asked.query)
+        tokenizer = self._services.tokenizer_for(draft.state.settings.model)
+        context = await self._contexts.make(draft, tokenizer, asked.query)
         if not asked.query:
             self._journal.commit(draft)
         return context

@@ -220,3 +220,73 @@ def test_no_head_is_written_where_everything_is_in_sight_and_none_beyond_the_roo
         assert tokens <= room
         assert bool(wire) == bool(tokens)
     assert "KX-00000" in wire
+
+
+def shrunk(draft: Draft, context: int) -> None:
+    """Take a budget of that size."""
+    settings = draft.state.settings
+    asked = ev.Configured(
+        model="",
+        budget=Budget(context=context),
+        timezone="",
+        nonce=settings.nonce,
+        system_tokens=0,
+        tools_tokens=0,
+        time_ms=1,
+        text=json.dumps({"system": "", "tools": ""}),
+    )
+    configure(draft, asked, TOKENIZER)
+
+
+def with_blocks(count: int) -> Draft:
+    draft = begun(Budget(context=2_000))
+    turn = 0
+    while len(draft.state.blocks) < count:
+        talk(draft, 1, turn)
+        turn += 1
+        fit(draft, TOKENIZER, 1)
+        plan = plan_compaction(draft.state)
+        if plan is not None:
+            swap(draft, plan, f"Summary {len(draft.state.blocks)}: " + "word " * 80)
+    return draft
+
+
+def test_blocks_that_a_smaller_budget_has_no_room_for_are_there_again_when_it_grows() -> None:
+    draft = with_blocks(2)
+    before = draft.state.blocks
+    shrunk(draft, 150)
+    assert draft.state.blocks == ()
+    assert draft.state.dropped == before
+    assert draft.state.tokens <= 150
+    shrunk(draft, 2_000)
+    assert draft.state.blocks == before
+    assert draft.state.dropped == ()
+
+
+def test_blocks_that_have_no_room_are_summarised_anew_with_the_next_messages() -> None:
+    draft = with_blocks(2)
+    before = draft.state.blocks
+    shrunk(draft, 300)
+    assert draft.state.dropped == before
+    add(draft, "user", "And my parcel?")
+    fit(draft, TOKENIZER, 1)
+    plan = due(draft)
+    assert plan.merges
+    assert all(block.summary in plan.previous for block in before)
+    assert 0 < plan.tokens <= Budget(context=300).summary_tokens
+    swap(draft, plan, "Short.")
+    assert draft.state.dropped == ()
+    assert [(block.first, block.summary) for block in draft.state.blocks] == [(before[0].first, "Short.")]
+    assert draft.state.tokens <= 300
+    assert plan_compaction(draft.state) is None or not due(draft).merges, "once"
+
+
+def test_exact_values_behind_blocks_that_have_no_room_are_shown_all_the_same() -> None:
+    draft = begun(Budget(context=1_000))
+    add(draft, "user", "My order is KX-48210-77.")
+    talk(draft, 12)
+    swap(draft, due(draft), "word " * 110)
+    shrunk(draft, 200)
+    assert draft.state.dropped
+    assert "KX-48210-77" in shown(draft) or "KX-00011" in shown(draft)
+    assert draft.state.head

@@ -254,3 +254,76 @@ async def test_forgetting_while_the_sessions_are_in_use_harms_nobody(tmp_path: P
         assert STREET not in await everything(runtime)
         assert len(await (await runtime.spawn("s0", user="bob")).messages()) == 8
     assert files_holding(tmp_path, STREET) == []
+
+
+async def test_a_handle_of_a_forgotten_session_begins_it_anew_with_its_own_settings() -> None:
+    tools = [{"type": "function", "function": {"name": "track", "parameters": {"type": "object"}}}]
+    async with opened() as runtime:
+        await runtime.spawn("s", user="ada", system="You help.", tools=tools)
+        handle = await runtime.spawn("s", user="ada", budget=Budget(context=300), timezone="Asia/Shanghai")
+        await answered(handle, SAID)
+        before = (await handle.context()).trace
+        for forget in (runtime.forget_session("s", user="ada"), runtime.forget_user("ada")):
+            await forget
+            messages = await answered(handle, "Hello there.")
+            assert messages[0] == {"role": "system", "content": "You help."}
+            assert STREET not in words(messages)
+            after = (await handle.context()).trace
+            assert after.budget_tokens == before.budget_tokens == 300
+            assert after.sections[1] == before.sections[1], "the tools are counted as before"
+            assert (await handle.messages())[0].offset_minutes == 480
+        await runtime.forget_session("s", user="ada")
+        assert (await handle.context()).messages == [{"role": "system", "content": "You help."}]
+        await runtime.forget_session("s", user="ada")
+        await handle.add({"role": "user", "content": "hi"})
+        assert (await handle.context()).trace.budget_tokens == 300
+
+
+async def test_a_turn_whose_session_is_forgotten_has_no_more_contexts() -> None:
+    async with opened() as runtime:
+        session = await runtime.spawn("s", user="ada", system="You help.")
+        with pytest.raises(actormem.UsageError, match="ended"):  # noqa: PT012
+            async with session.turn(SAID) as turn:
+                await runtime.forget_session("s", user="ada")
+                with pytest.raises(actormem.UsageError, match="ended"):
+                    await turn.context()
+                turn.reply("Too late.")
+        assert await session.messages() == ()
+
+
+async def test_the_first_context_after_a_forgetting_says_that_it_begins_anew() -> None:
+    async with opened() as runtime:
+        session = await runtime.spawn("s", user="ada")
+        await answered(session, "Hello there.")
+        await runtime.forget_session("s", user="ada")
+        async with session.turn("Hello again.") as turn:
+            assert turn.trace.epoch_end
+            assert turn.trace.stable_prefix_tokens == 0
+            turn.reply("Hello.")
+
+
+async def test_forgetting_what_never_was_changes_no_session() -> None:
+    async with opened() as runtime:
+        receipt = await runtime.forget_session("never-existed", user="ada")
+        assert (receipt.session_count, receipt.item_count, receipt.text_count) == (0, 0, 0)
+        await answered(await runtime.spawn("s", user="ada"), SAID)
+        assert (await runtime.forget_session("s", user="ada")).session_count == 1
+        assert (await runtime.forget_session("s", user="ada")).session_count == 0
+
+
+async def test_a_summary_that_waits_for_its_time_goes_with_what_it_was_made_of(tmp_path: Path) -> None:
+    llm = ScriptedLLM(summary)
+    async with opened(tmp_path, llm=llm) as runtime:
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=500, recall=0))
+        await answered(session, SAID)
+        while not llm.call_count:
+            await answered(session, "And the weather, the train, and what to eat on the way, at some length?")
+            await runtime.settle()
+        await runtime.forget((await address(runtime)).id, user="ada")
+        assert files_holding(tmp_path, STREET) == []
+        for _ in range(20):
+            await answered(session, "And the weather, the train, and what to eat on the way, at some length?")
+            await runtime.settle()
+        assert "asked about the weather" in words((await session.context()).messages)
+        assert STREET not in await everything(runtime)
+    assert files_holding(tmp_path, STREET) == []

@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
+import anyio
 import pytest
 
 import actormem
 from actormem import Budget, NotFoundError, StoppedError, UsageError
-from tests.runtimes import FakeClock, answered, opened, words
+from tests.runtimes import FakeClock, ScriptedLLM, answered, opened, words
 
 pytestmark = pytest.mark.anyio
 
@@ -276,3 +277,78 @@ async def test_a_small_context_has_room_for_a_memory() -> None:
         )
         session = await runtime.spawn("s", user="ada", budget=Budget(context=300))
         assert "peanuts" in words(await answered(session, "What am I allergic to?"))
+
+
+async def test_what_has_ended_already_is_not_remembered() -> None:
+    clock = FakeClock(now_ms=NOW_MS)
+    async with opened(clock=clock) as runtime:
+        now = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+        for moment in (now, now - timedelta(seconds=1), now.astimezone(timezone(timedelta(hours=-9)))):
+            with pytest.raises(UsageError, match="future") as caught:
+                await runtime.remember("The code is 553311", user="ada", expires=moment)
+            assert "\n" not in str(caught.value)
+        assert await runtime.items("ada", history=True) == ()
+        await runtime.remember("The code is 553311", user="ada", expires=now + timedelta(seconds=1))
+        assert len(await runtime.items("ada")) == 1
+
+
+async def test_only_items_that_may_be_found_are_counted_as_considered() -> None:
+    clock = FakeClock(now_ms=NOW_MS)
+    async with opened(clock=clock) as runtime:
+        soon = datetime.fromtimestamp(NOW_MS / 1000, UTC) + timedelta(seconds=5)
+        await runtime.remember("The user lives in Oslo", user="ada", attribute="address", value="Oslo")
+        await runtime.remember("The user lives in Bergen", user="ada", attribute="address", value="Bergen")
+        await runtime.remember("The code is 553311", user="ada", expires=soon)
+        await runtime.remember("The user likes jazz", user="ada", kind="preference")
+        assert (await runtime.recall("where", user="ada")).considered_count == 3
+        assert (await runtime.recall("where", user="ada", kinds=["preference"])).considered_count == 1
+        await clock.advance(6)
+        assert (await runtime.recall("where", user="ada")).considered_count == 2
+
+
+async def test_what_replaces_an_old_value_is_not_told_once_its_own_time_has_run_out() -> None:
+    clock = FakeClock(now_ms=NOW_MS)
+    async with opened(clock=clock) as runtime:
+        await runtime.remember("The user's code is 553311", user="ada", attribute="address", value="553311")
+        session = await runtime.spawn("s", user="ada")
+        shown = await answered(session, "What is my address?")
+        assert "553311" in words(shown)
+        soon = datetime.fromtimestamp(NOW_MS / 1000, UTC) + timedelta(seconds=5)
+        await runtime.remember(
+            "The user's code is 887766", user="ada", attribute="address", value="887766", expires=soon
+        )
+        await clock.advance(6)
+        news = words((await answered(session, "Thank you, and now a joke please."))[len(shown) :])
+        assert "no longer true: 553311" in news
+        assert "887766" not in news
+
+
+async def test_a_correction_that_has_no_room_takes_the_old_words_with_it() -> None:
+    async with opened() as runtime:
+        old = await runtime.remember("The user lives in Oslo", user="ada", attribute="address", value="Oslo")
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=600, recall=60))
+        assert f"[{old.id} " in words(await answered(session, "Where do I live, what is my address?"))
+        await runtime.remember(
+            "The user lives in Bergen, " + "up the hill and behind the old church " * 5,
+            user="ada",
+            attribute="address",
+            value="Bergen",
+        )
+        async with session.turn("Thank you, and now a joke please.") as turn:
+            assert "Oslo" not in words(turn.messages)
+            assert "correction" in turn.trace.epoch_end
+            turn.reply("No.")
+
+
+async def test_what_a_cut_has_put_out_of_sight_is_recalled_in_the_same_context() -> None:
+    llm = ScriptedLLM(lambda _: "never", wait_for=anyio.Event())
+    async with opened(llm=llm) as runtime:
+        await runtime.remember("The user lives in Oslo", user="ada", attribute="address", value="Oslo")
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=400))
+        assert "Oslo" in words(await answered(session, "Where do I live, what is my address?"))
+        for _ in range(3):
+            await session.add({"role": "assistant", "content": "A long story about trains. " * 20})
+        async with session.turn("And again, where do I live, what is my address?") as turn:
+            assert turn.trace.epoch_end == "the budget"
+            assert "Oslo" in words(turn.messages)
+            turn.reply("Oslo.")

@@ -58,7 +58,7 @@ async def test_two_compactions_give_a_context_that_carries_both() -> None:
 async def test_a_summary_and_what_it_stands_for_are_recorded_together(tmp_path: Path, waits: bool) -> None:
     """https://github.com/microsoft/agent-framework/issues/8099, agentscope#1624: one without the other after a restart.
 
-    `waits`: the summary is ready and waits for its time: it is there after a restart too, and made once.
+    `waits`: the summary is ready and waits for its time: a restart neither loses it nor makes it anew.
     """
     llm = ScriptedLLM(lambda _: "They spoke about the weather and a train.")
     async with opened(tmp_path, llm=llm) as runtime:
@@ -69,13 +69,13 @@ async def test_a_summary_and_what_it_stands_for_are_recorded_together(tmp_path: 
         if not waits:
             await compacted(session, runtime)
         before = await session.context()
-        calls = llm.call_count
-    async with opened(tmp_path, llm=llm) as runtime:
+        assert ("the weather and a train" in words(before.messages)) is not waits
+    async with opened(tmp_path) as runtime:
         session = await runtime.spawn("s", user="ada")
         assert bytes_of((await session.context()).messages) == bytes_of(before.messages)
-        await compacted(session, runtime)
-        assert "the weather and a train" in words((await session.context()).messages)
-        assert llm.call_count <= calls + (0 if waits else 1)
+        if waits:
+            await compacted(session, runtime)
+            assert "the weather and a train" in words((await session.context()).messages)
 
 
 async def test_what_recall_brings_is_never_written_into_the_conversation() -> None:

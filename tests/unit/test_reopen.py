@@ -247,3 +247,20 @@ async def test_what_was_not_taken_in_before_the_end_is_taken_in_afterwards(tmp_p
         assert "peanuts" in words(
             await answered(await runtime.spawn("new", user="ada"), "What am I allergic to?")
         )
+
+
+async def test_an_epoch_that_ended_while_the_folder_was_closed_or_at_rest_says_why(tmp_path: Path) -> None:
+    async with opened(tmp_path) as runtime:
+        session = await runtime.spawn("s", user="ada", system="You help.")
+        await answered(session, "Hello there.")
+        before = await session.context()
+    async with opened(tmp_path) as runtime:
+        session = await runtime.spawn("s", user="ada", system="You help a lot.")
+        trace = (await session.context()).trace
+        assert trace.epoch == before.trace.epoch + 1
+        assert trace.epoch_end == "a changed system"
+    async with opened(tmp_path) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        trace = (await session.context()).trace
+        assert trace.epoch_end == ""
+        assert 0 < trace.stable_prefix_tokens <= trace.tokens

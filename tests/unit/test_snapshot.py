@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actormem.core.context.assembly import assemble
 from actormem.core.session import snapshot as snapshots
 from actormem.core.session.snapshot import decode_state, encode_state
-from actormem.core.session.working import Working
+from actormem.core.session.working import Ready, Working
 from actormem.core.values import Message
 from tests.conversations import Driver, conversations, replayed
 
@@ -41,6 +41,14 @@ def test_any_state_is_read_back_as_it_was(conversation: Any) -> None:
     back = decode_state(encode_state(driver.state))
     assert back == driver.state == replayed(driver.events)
     assert assemble(back) == assemble(driver.state)
+
+
+def test_a_summary_that_waits_and_blocks_out_of_view_are_read_back() -> None:
+    state = state_of_a_life_once()
+    assert state.blocks
+    ready = Ready(last=state.entries[-1].sequence, merges=True, summary="摘要", method="llm")
+    waiting = msgspec.structs.replace(state, ready=ready, dropped=state.blocks, blocks=())
+    assert decode_state(encode_state(waiting)) == waiting
 
 
 def test_every_field_of_the_state_is_in_its_snapshot() -> None:

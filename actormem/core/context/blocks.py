@@ -38,6 +38,7 @@ __all__ = [
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 TURN_PART = 4  # a block inside a turn may take a quarter of the share, even where the others have used it up
 OLDER_MESSAGES_MIN = 2  # fewer are not worth a block of their own
+BLOCKS_SHARE_MAX = 0.6  # of the room; a larger share is left to small contexts only, whose frames add up
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -237,9 +238,12 @@ def _swap_mark(state: Working) -> int:
 
 
 def _full(state: Working, count: int) -> bool:
-    """Whether another block like the `count` there are would be one too many; in a small context frames add up."""
-    share = state.settings.budget.summary_tokens + state.settings.budget.entities_tokens
-    return count >= BLOCKS_MAX or (count > 0 and state.block_tokens * (count + 1) > share * count)
+    """Whether another block beside these `count` would be one too many: in a small context their frames add up."""
+    if not count:
+        return False
+    another = min(block.tokens - block.values_tokens for block in state.blocks)
+    room = state.settings.budget.context - base_tokens(state)
+    return count >= BLOCKS_MAX or state.block_tokens + another > room * BLOCKS_SHARE_MAX
 
 
 def _values(

@@ -47,6 +47,7 @@ def restart(
         Events in order; after them a context is within the budget, whatever the messages are.
     """
     found: list[ev.SessionEvent] = []
+    keep_note = keep_note and state.newest_user is not None and state.noted == state.newest_user.sequence
     kept = _kept_note(state) if keep_note else {}
     bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
     summarises = policy_of(bare.settings.policy).summarises
