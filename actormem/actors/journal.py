@@ -129,7 +129,8 @@ class Journal:
         self._submit(writes, lambda error: self._committed(error, first, events, done))
         self.state = back.draft.state
         self.names -= back.names
-        self._snapshot_sequence = back.snapshot_sequence
+        # What left need not be replayed: a newer snapshot is due once as much has come since as ever.
+        self._snapshot_sequence = first if back.snapshot else back.snapshot_sequence
 
     def replace_texts(self, texts: tuple[tuple[int, str | None], ...], done: Done) -> None:
         """Put other words in the place of those of events; the state must be loaded again afterwards."""

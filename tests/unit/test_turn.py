@@ -1,6 +1,7 @@
 """A turn's messages: their order on the wire, the reply that is streamed or said, the tool loop."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -159,6 +160,32 @@ async def test_a_call_left_open_is_closed_with_a_mark_and_a_late_result_changes_
     assert bytes_of(after)[: len(seen)] == bytes_of(seen)
     assert "sent" not in words(after)
     assert kept[-1].text == RESULT["content"], "it is listed all the same"
+
+
+async def test_a_result_that_comes_after_opening_again_changes_nothing_either(tmp_path: Path) -> None:
+    async with opened(tmp_path) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        async with session.turn("Where is it?") as turn:
+            turn.reply({"role": "assistant", "content": None, "tool_calls": [CALL]})
+        seen = await answered(session, "Never mind.")
+    async with opened(tmp_path) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        await session.add(RESULT)
+        after = await answered(session, "Anything else?")
+        assert bytes_of(after)[: len(seen)] == bytes_of(seen)
+        assert "sent" not in words(after)
+        assert RESULT["content"] in [message.text for message in await session.messages()]
+
+
+async def test_a_retry_with_other_words_resumes_the_turn_with_those_it_began_with() -> None:
+    async with opened() as runtime:
+        session = await runtime.spawn("s", user="ada")
+        async with session.turn("first words", id="t"):
+            pass
+        async with session.turn("other words", id="t") as turn:
+            assert turn.messages == [{"role": "user", "content": "first words"}]
+            turn.reply("a")
+        assert [m.text for m in await session.messages()] == ["first words", "a"]
 
 
 async def test_the_trace_adds_up_and_names_what_recall_found() -> None:
