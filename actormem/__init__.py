@@ -20,6 +20,7 @@ without waiting; `kernel` is what an actor is; `ports` is what is asked of the o
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
+from actormem.core.prices import Prices
 from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
 from actormem.errors import (
     ActorMemError,
@@ -56,6 +57,7 @@ __all__ = [
     "NotFoundError",
     "OverloadedError",
     "Owner",
+    "Prices",
     "ProviderError",
     "Recall",
     "Receipt",

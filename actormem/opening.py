@@ -1,7 +1,7 @@
 """Opening a memory: the one place where the parts are put together, and taken apart again in reverse."""
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
@@ -15,6 +15,8 @@ from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
+from actormem.core.price_table import checked_table, prices_of
+from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
 from actormem.front import positive, share, whole
@@ -36,6 +38,7 @@ async def open(
     llm: str | LLM | None = None,
     embedder: str | Embedder | None = None,
     tokenizer: Tokenizer | None = None,
+    prices: Mapping[str, Prices] | None = None,
     durability: Literal["power", "process"] = "power",
     recall_deadline_s: float = limits.RECALL_DEADLINE_S,
     turn_wait_s: float = limits.TURN_WAIT_S,
@@ -56,6 +59,7 @@ async def open(
             yours, or None: then they are extractive.
         embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer: One for all sessions; None takes each session's model's own.
+        prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
         recall_deadline_s: What a turn waits at most for its memories, in seconds.
         turn_wait_s: What a turn waits at most for the one before it, in seconds.
@@ -84,6 +88,7 @@ async def open(
         summaries_at_once=whole("summaries_at_once", summaries_at_once),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
     )
+    table = checked_table(prices)
     folder = _checked_folder(path, durability, lock_wait_s)
     left = _Left()
     async with AsyncExitStack() as stack:
@@ -107,6 +112,9 @@ async def open(
             embedder=found_embedder,
             llm=found_llm,
             tokenizer_for=tokenizers.get,
+            base_for=tokenizers.base,
+            calibrated_for=tokenizers.calibrated,
+            prices_for=lambda model: prices_of(model, table),
             ref=system.ref,
             build_index=wiring.build_index,
             draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",

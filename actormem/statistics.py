@@ -33,6 +33,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         summaries_refused: Requests that did not get through; they were asked again.
         values_repaired: Sentences left out of an LLM's summaries because of a value their source does not have.
         news_refused: News for long-term memory that did not get through; it was read from the record later.
+        usage_above_count: Requests of a model whose vocabulary is known for which its provider counted more.
         llm_failures, embed_failures: Background calls that failed.
         embedded_texts: Texts embedded, caches apart.
     """
@@ -46,6 +47,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     summaries_refused: int
     values_repaired: int
     news_refused: int
+    usage_above_count: int
     llm_failures: int
     embed_failures: int
     embedded_texts: int
@@ -64,6 +66,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         summaries_refused=counters.summaries_refused,
         values_repaired=counters.values_repaired,
         news_refused=counters.news_refused,
+        usage_above_count=counters.usage_above_count,
         llm_failures=counters.llm_failures,
         embed_failures=counters.embed_failures,
         embedded_texts=counters.embedded_texts,

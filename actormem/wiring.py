@@ -35,6 +35,18 @@ class Tokenizers:
             self._loaded[model] = cast("Tokenizer", make(model or None))
         return self._loaded[model]
 
+    def base(self, model: str) -> Tokenizer:
+        """The vocabulary that the model's count is made of: its own where that is known."""
+        found = self.get(model)
+        return cast("Tokenizer", getattr(found, "base", found)) if self._fixed is None else found
+
+    def calibrated(self, model: str, factor: float, wide: bool) -> Tokenizer:
+        """The model's tokenizer, with what a provider's usage has shown; a factor of 0 is nothing."""
+        if not factor:
+            return self.get(model)
+        bound = import_module("actormem.adapters.bound").BoundTokenizer
+        return cast("Tokenizer", bound(self.base(model), factor, measured=True, wide=wide))
+
     async def load(self, model: str) -> None:
         """Load the model's tokenizer in a thread, so that `get` is instant."""
         if self._fixed is None and model not in self._loaded:

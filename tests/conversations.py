@@ -26,7 +26,7 @@ NONCE = "5eed5eed"
 TOOLS = json.dumps([{"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}])
 CUT = "left out here by memory"
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-IMAGE_TOKENS = 1_105  # the price of a 1024 x 1024 picture at high detail
+IMAGE_TOKENS = 1_445  # the most a picture of unknown size costs in gpt-4o: 8 tiles of 170, and 85
 
 TOKENIZERS = {"gpt-4o": ToktokTokenizer("o200k_base"), "gpt-4": ToktokTokenizer("cl100k_base")}
 

@@ -37,6 +37,11 @@ class ContextMaker:
         self._epoch_before = 0
         self._tools_before = ""
 
+    @property
+    def newest(self) -> tuple[Part, ...]:
+        """What the newest context is made of."""
+        return self._before
+
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
 

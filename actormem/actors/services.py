@@ -7,7 +7,9 @@ import anyio
 import msgspec
 
 from actormem import limits
+from actormem.actors.calibrations import Calibrations
 from actormem.actors.precedence import Precedence
+from actormem.core.prices import Prices
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
@@ -45,6 +47,7 @@ class Counters(msgspec.Struct):
     embed_failures: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
+    usage_above_count: int = 0
 
 
 class Services:
@@ -59,6 +62,9 @@ class Services:
         embedder: Embedder,
         llm: LLM | None,
         tokenizer_for: Callable[[str], Tokenizer],
+        base_for: Callable[[str], Tokenizer],
+        calibrated_for: Callable[[str, float, bool], Tokenizer],
+        prices_for: Callable[[str], Prices],
         ref: Callable[[str, Hashable], Ref],
         build_index: Callable[[Labels, Vectors], VectorIndex],
         draw_nonce: Callable[[], str],
@@ -71,6 +77,10 @@ class Services:
         self.embedder = embedder
         self.llm = llm
         self.tokenizer_for = tokenizer_for
+        self.base_for = base_for
+        self.calibrated_for = calibrated_for
+        self.prices_for = prices_for
+        self.calibrations = Calibrations()
         self.ref = ref
         self.build_index = build_index
         self.draw_nonce = draw_nonce

@@ -14,13 +14,16 @@ import anyio.to_thread
 import msgspec
 
 from actormem.actors import messages as say
+from actormem.actors.calibrating import Calibrator
 from actormem.actors.compacting import Compactor
 from actormem.actors.contexts import ContextMaker
 from actormem.actors.journal import Journal
 from actormem.actors.redacting import redacted_texts
 from actormem.actors.services import Services
+from actormem.actors.shrinking import shrunk
 from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
+from actormem.core.prices import Prices
 from actormem.core.session import decide
 from actormem.core.session.events import Configured, MessageAdded, SessionEvent, decode_event, message_of
 from actormem.core.values import Message, SessionKey
@@ -41,6 +44,7 @@ class SessionActor:
         self._services = services
         self._journal = Journal(key, services, self._durable)
         self._compactor = Compactor(key, services)
+        self._calibrator = Calibrator(services)
         self._contexts = ContextMaker(key, services, self._compactor)
         self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
         self._open_request = ""  # who asked for the open turn
@@ -59,6 +63,7 @@ class SessionActor:
             self._unreadable = error
             return
         state = self._journal.state
+        self._calibrator.woken(state.settings)
         if state.entries and self._journal.progress < state.entries[-1].sequence:
             self._observe(self._journal.progress + 1, state.entries[-1].sequence, ())
         if state.turn_id:  # the process ended inside a turn: it was never answered
@@ -89,6 +94,8 @@ class SessionActor:
                 await self._open_waiting()
             case say.BuildContext():
                 await self._build_context(message, reply)
+            case say.Shrink():
+                await self._shrink(message, reply)
             case say.AddMessages():
                 await self._add(message, reply)
             case say.CloseTurn():
@@ -135,6 +142,7 @@ class SessionActor:
         system = old.system if asked.system is None else asked.system
         tools = old.tools if asked.tools is None else asked.tools
         model = old.model if asked.model is None else asked.model
+        found = self._calibrator.of(model, old)
         wanted = Configured(
             model=model,
             budget=asked.budget or old.budget,
@@ -143,9 +151,13 @@ class SessionActor:
             system_tokens=0,
             tools_tokens=0,
             time_ms=self._services.clock.now_ms(),
+            prices=self._services.prices_for(model),
+            factor=found.factor,
+            wide=found.wide,
+            extra_tokens=found.extra_tokens,
             text=msgspec.json.encode({"system": system, "tools": tools}).decode(),
         )
-        decide.configure(draft, wanted, self._services.tokenizer_for(model))
+        decide.configure(draft, wanted, self._services.calibrated_for(model, found.factor, found.wide))
 
     # --- messages -------------------------------------------------------------------------------------
 
@@ -164,15 +176,17 @@ class SessionActor:
             now_ms = self._services.clock.now_ms()
             offset = offset_minutes(self._journal.state.settings.timezone, now_ms)
             message = msgspec.structs.replace(message, time_ms=now_ms, offset_minutes=offset)
-        tokenizer = self._tokenizer
-        tokens, entities = await self._counted(message, tokenizer)
+        tokenizer = self._calibrator.tokenizer(draft.state.settings)
+        tokens, entities = await self._counted(message, tokenizer, draft.state.settings.prices)
         return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
 
-    async def _counted(self, message: Message, tokenizer: Tokenizer) -> tuple[int, MessageEntities]:
+    async def _counted(
+        self, message: Message, tokenizer: Tokenizer, prices: Prices
+    ) -> tuple[int, MessageEntities]:
         """Tokens and exact values; of a large message in a thread, so that the loop is not held."""
 
         def both() -> tuple[int, MessageEntities]:
-            return message_tokens(message, tokenizer.count), message_entities(message)
+            return message_tokens(message, tokenizer.count, prices), message_entities(message)
 
         if len(message.wire) < LARGE_TEXT_CHARS:
             return both()
@@ -216,6 +230,8 @@ class SessionActor:
                 "a message of this id is in the session already", hint="give the new turn its own id"
             )
         draft = self._draft()
+        await self._calibrator.adopt(draft)
+        decide.check_room(draft.state.settings)
         message = await self._take_in(draft, asked.message)
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
@@ -227,14 +243,31 @@ class SessionActor:
 
     async def _build_context(self, asked: say.BuildContext, reply: Reply | None) -> None:
         assert reply is not None
+        draft = self._draft()
+        await self._calibrator.learn(draft, asked.prompt_tokens)
+        self._journal.commit(draft)
         reply.answer(await self._context(asked.query))
 
     async def _context(self, query: str) -> Context:
         draft = self._draft()
-        context = await self._contexts.make(draft, self._tokenizer, query)
+        decide.check_room(draft.state.settings)
+        return await self._made(draft, query)
+
+    async def _made(self, draft: decide.Draft, query: str = "") -> Context:
+        """The context of the draft's state. It is recorded, unless it is for a query."""
+        context = await self._contexts.make(draft, self._calibrator.tokenizer(draft.state.settings), query)
         if not query:
             self._journal.commit(draft)
+            self._calibrator.sent(self._contexts.newest, draft.state)
         return context
+
+    async def _shrink(self, asked: say.Shrink, reply: Reply | None) -> None:
+        assert reply is not None
+        if asked.turn_id != self._journal.state.turn_id:
+            raise UsageError("this turn has ended", hint="open a new one")
+        now_ms = self._services.clock.now_ms()
+        draft = await shrunk(self._draft(), asked.tokens, self._calibrator, self._compactor, now_ms)
+        reply.answer(await self._made(draft))
 
     async def _close_turn(self, asked: say.CloseTurn, reply: Reply | None) -> None:
         if asked.turn_id != self._journal.state.turn_id:
@@ -242,6 +275,7 @@ class SessionActor:
         draft = self._journal.draft()
         for message in asked.messages:
             await self._take_in(draft, message)
+        await self._calibrator.learn(draft, asked.prompt_tokens)
         decide.close_turn(draft, asked.outcome, self._services.clock.now_ms())
         self._journal.commit(draft, _acknowledge(reply, None))
         self._after()
@@ -292,7 +326,7 @@ class SessionActor:
 
     @property
     def _tokenizer(self) -> Tokenizer:
-        return self._services.tokenizer_for(self._journal.state.settings.model)
+        return self._calibrator.tokenizer(self._journal.state.settings)
 
     def _after(self) -> None:
         """What follows from where things stand now: swap a block in, ask for a compaction, tell who waits."""

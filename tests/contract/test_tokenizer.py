@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actormem.adapters import tiktoken as tiktoken_adapter
+from actormem.adapters.bound import BoundTokenizer
 from actormem.adapters.bytes import BytesTokenizer
-from actormem.adapters.scaled import ScaledTokenizer
 from actormem.adapters.tiktoken import TiktokenTokenizer, is_on_disk
 from actormem.adapters.toktok import VOCABULARIES, ToktokTokenizer
 from actormem.ports import Tokenizer
@@ -82,8 +82,8 @@ def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, T
         exact: dict[str, Tokenizer] = {name: ToktokTokenizer(name) for name in VOCABULARIES}
         yield exact | {
             "bytes": BytesTokenizer(),
-            "scaled o200k": ScaledTokenizer(exact["o200k_base"], 1.5),
-            "scaled qwen": ScaledTokenizer(exact["qwen3.5"], 1.15),
+            "scaled o200k": BoundTokenizer(exact["o200k_base"], 1.5),
+            "scaled qwen": BoundTokenizer(exact["qwen3.5"], 1.15),
             "tiktoken cl100k_base": TiktokenTokenizer("cl100k_base"),
             "tiktoken o200k_base": TiktokenTokenizer("o200k_base"),
         }

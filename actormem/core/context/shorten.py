@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from actormem.core.entities.exact import value_lines
+from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.session.events import Shortened
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import message_tokens, wire_tokens, with_content
@@ -32,13 +33,15 @@ class Counter(Protocol):
     def truncate(self, text: str, tokens: int) -> str: ...
 
 
-def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) -> Shortened:
+def fit_message(
+    message: Message, sequence: int, tokens: int, counter: Counter, prices: Prices = DEFAULT_PRICES
+) -> Shortened:
     """The longest short form of the message that takes at most `tokens`, or the shortest there is.
 
     Cost: a few counts of at most `tokens` tokens, and one count of the message.
     """
     text = _words(message)
-    whole = max(counter.count(text), message_tokens(message, counter.count) - MESSAGE_OVERHEAD_TOKENS)
+    whole = max(counter.count(text), message_tokens(message, counter.count, prices) - MESSAGE_OVERHEAD_TOKENS)
     keep = counter.truncate(text, max(0, tokens - MARK_TOKENS) * (VALUES_PART - 1) // VALUES_PART)
     values_characters = tokens * VALUE_CHARACTERS // VALUES_PART if len(keep) >= VALUES_KEPT_MIN else 0
     while True:

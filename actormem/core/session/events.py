@@ -9,12 +9,14 @@ from typing import TypeAlias
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.values import Message
 from actormem.core.wire import from_wire
 
 __all__ = [
     "BlockMade",
     "BlocksDropped",
+    "Calibrated",
     "Configured",
     "Cut",
     "EpochStarted",
@@ -48,7 +50,8 @@ class Shortened(msgspec.Struct, frozen=True):
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     """Spawn said something new; the settings from here on. `text` is a JSON object of `system` and `tools`.
 
-    `nonce` stands in the delimiters of everything memory adds; it is drawn once per session.
+    `nonce` stands in the delimiters of everything memory adds; it is drawn once per session. `prices`, `factor`,
+    `wide` and `extra_tokens` are how the model is counted: see `Calibrated`.
     """
 
     model: str
@@ -58,6 +61,10 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     system_tokens: int
     tools_tokens: int
     time_ms: int
+    prices: Prices = DEFAULT_PRICES
+    factor: float = 0.0
+    wide: bool = False
+    extra_tokens: int = 0
     text: str | None
 
 
@@ -66,6 +73,25 @@ class Recounted(msgspec.Struct, frozen=True, kw_only=True, tag="recounted"):
 
     tokens: tuple[tuple[int, int], ...]
     blocks: tuple[int, ...] = ()
+    text: str | None = None
+
+
+class Calibrated(msgspec.Struct, frozen=True, kw_only=True, tag="calibrated"):
+    """The provider's usage said how to count for the model; what is shown stays, and is counted anew.
+
+    `entries` are (sequence, tokens, tokens of the whole message), `blocks` (tokens, tokens of the summary), `notes`
+    (sequence, tokens, tokens apart).
+    """
+
+    factor: float
+    wide: bool
+    extra_tokens: int
+    system_tokens: int
+    tools_tokens: int
+    entries: tuple[tuple[int, int, int], ...] = ()
+    blocks: tuple[tuple[int, int], ...] = ()
+    notes: tuple[tuple[int, int, int], ...] = ()
+    head_tokens: int = 0
     text: str | None = None
 
 
@@ -163,6 +189,7 @@ class EpochStarted(msgspec.Struct, frozen=True, kw_only=True, tag="epoch"):
 SessionEvent: TypeAlias = (
     Configured
     | Recounted
+    | Calibrated
     | MessageAdded
     | TurnOpened
     | TurnClosed
