@@ -24,7 +24,7 @@ from actormem.core.session.streaming import ReplyDraft, whole_reply
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import parse_message
 from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, UsageError
-from actormem.front import whole
+from actormem.front import given_message, whole
 from actormem.kernel import Clock, Ref
 from actormem.limits import ASK_TIMEOUT_S, OUTCOME_WAIT_S
 
@@ -169,7 +169,7 @@ class Turn:
             UsageError: It is not a message, or the turn is not open.
         """
         self._check_open()
-        parsed = _named(parse_message(message))
+        parsed = _named(given_message(message))
         self._flush(whole=True)
         self._pending.append(parsed)
         try:
@@ -194,9 +194,9 @@ class Turn:
         """A smaller context, after a provider's "context too long". It becomes `messages`; a new epoch begins.
 
         What goes are the oldest groups; the user's newest message stays, shortened if need be. The next turns are
-        built up to the budget again. A model counted by a bound is from here on counted as if this request had
-        been over `tokens`, or the budget, by 2 % (at most by a factor of 1.43 a call): so the same content does
-        not exceed again.
+        built up to the budget again. A model counted by a bound, where no usage has measured it or this context
+        was nearly full, is from here on counted as if the request had been over `tokens`, or the budget, by 2 %
+        (but by a factor of 1.43 a call at most): so the same content does not exceed again.
 
         Args:
             tokens: The limit that the provider named; None: 70 % of what the context had, or what comes nearest.

@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 
 ASCII = re.compile("[\\x00-\\x7f]+")
 SLACK_TOKENS, SLACK_SHARE = 8, 1.02  # above an exact count: a template's constant, not another vocabulary
+FULL_SHARE = 0.9  # of a limit: a context that is refused there was counted a little too low
 WIDE_SHARE = 0.5  # of a request's text outside ASCII, from which it measures such text
 
 
@@ -85,9 +86,17 @@ class Calibrator:
         await self.adopt(draft)
 
     async def refused(self, draft: Draft, limit_tokens: int) -> None:
-        """Take in that a provider refused the newest context as too long, for a limit it named or the budget."""
-        settings = draft.state.settings
-        if self._parts and self._follows(settings):
+        """Take in that a provider refused the newest context as too long, for a limit it named or the budget.
+
+        Where usage has measured the model, a context well below the limit was not counted too low: then it is the
+        limit that is wrong, and nothing is learned.
+        """
+        settings, known = (
+            draft.state.settings,
+            self._services.calibrations.measured(draft.state.settings.model),
+        )
+        full = self._tokens >= FULL_SHARE * limit_tokens
+        if self._parts and self._follows(settings) and (full or not known):
             measured = await self._measured(settings, 0)
             self._services.calibrations.learn(settings.model, refusal(measured, limit_tokens))
             await self.adopt(draft)

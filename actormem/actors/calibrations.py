@@ -35,6 +35,11 @@ class Calibrations:
         if calibration != NOT_MEASURED and model not in self._models:
             self._of(model).stored = calibration
 
+    def measured(self, model: str) -> bool:
+        """Whether a provider's usage has measured the model's vocabulary in this runtime."""
+        found = self._models.get(model)
+        return found is not None and any(not one.refused for one in found.measuring)
+
     def of(self, model: str) -> Calibration:
         """The model's calibration."""
         found = self._models.get(model)

@@ -9,6 +9,7 @@ from actormem.errors import BudgetError, UsageError
 
 __all__ = ["Budget"]
 
+RECENT_TOKENS_MIN = 8  # of a message that stays verbatim: its overhead and a word or two
 TOKENS_MAX = 1_000_000_000  # far above any model's window; a number that storage can hold
 
 
@@ -28,7 +29,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         keep_recent: Messages that stay verbatim as long as a compaction is still worth it.
 
     Raises:
-        BudgetError: The shares together leave nothing for messages; with both numbers.
+        BudgetError: The shares together leave nothing for messages, or `keep_recent` messages of 8 tokens do not
+            fit; with both numbers.
         UsageError: A value is not a number of its range; with the range.
     """
 
@@ -51,6 +53,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         _share("compact_to", self.compact_to)
         if not self.compact_to < self.compact_at:
             raise UsageError(f"compact_to ({self.compact_to}) must be below compact_at ({self.compact_at})")
+        if self.keep_recent * RECENT_TOKENS_MIN > self.context:
+            raise BudgetError(
+                f"keep_recent ({self.keep_recent} messages, {RECENT_TOKENS_MIN} tokens each at least) does not fit",
+                needed_tokens=self.keep_recent * RECENT_TOKENS_MIN,
+                budget_tokens=self.context,
+            )
         shares = self.summary_tokens + self.recall_tokens + self.entities_tokens
         if shares >= self.context:
             raise BudgetError(

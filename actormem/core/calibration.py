@@ -45,6 +45,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         text_tokens: What the known vocabulary counts for the text.
         wide: Whether half of that or more is outside ASCII.
         priced: Whether there are parts whose price may be what differs.
+        refused: Whether it was refused for its length, and `prompt_tokens` is what that says at least.
         constant: Whether what differs is so little that it is the chat template's.
     """
 
@@ -55,6 +56,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     wide: bool = False
     priced: bool = False
     constant: bool = False
+    refused: bool = False
 
     @property
     def factor(self) -> float:
@@ -98,7 +100,7 @@ def refusal(asked: Measurement, limit_tokens: int) -> Measurement:
     """
     over = max(limit_tokens, asked.counted_tokens) * MARGIN
     most = asked.counted_tokens / SHRINK_STEP
-    return msgspec.structs.replace(asked, prompt_tokens=int(min(over, most)) + 1)
+    return msgspec.structs.replace(asked, prompt_tokens=int(min(over, most)) + 1, refused=True)
 
 
 def _counted(one: Measurement, factor: float) -> int:

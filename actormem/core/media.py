@@ -5,6 +5,7 @@ Law: never fails. Bytes that are not what they should be have no size, and are t
 
 import binascii
 from collections.abc import Mapping
+from typing import Literal
 
 from actormem.core.values import JsonValue
 
@@ -33,9 +34,9 @@ def data_of(part: Mapping[str, JsonValue]) -> bytes | None:
 
 def image_size(data: bytes) -> tuple[int, int] | None:
     """Width and height of a PNG, JPEG, GIF or WEBP, in pixels."""
-    if data.startswith(PNG) and data[12:16] == b"IHDR":
+    if data.startswith(PNG) and data[12:16] == b"IHDR" and len(data) >= 24:
         return _size(data[16:20], data[20:24], "big")
-    if data[:6] in (b"GIF87a", b"GIF89a"):
+    if data[:6] in (b"GIF87a", b"GIF89a") and len(data) >= 10:
         return _size(data[6:8], data[8:10], "little")
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return _webp_size(data)
@@ -70,10 +71,11 @@ def _decoded(text: str) -> bytes | None:
         return None
 
 
-def _size(width: bytes, height: bytes, order: str, more: int = 0) -> tuple[int, int] | None:
-    little = order == "little"
-    found = tuple(int.from_bytes(side, "little" if little else "big") + more for side in (width, height))
-    return (found[0], found[1]) if min(found) > 0 else None
+def _size(
+    width: bytes, height: bytes, order: Literal["big", "little"], more: int = 0
+) -> tuple[int, int] | None:
+    found = int.from_bytes(width, order) + more, int.from_bytes(height, order) + more
+    return found if min(found) > 0 else None
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:

@@ -199,22 +199,6 @@ def test_a_factor_outside_its_range_is_refused(factor: float) -> None:
         BoundTokenizer(BytesTokenizer(), factor)
 
 
-def test_a_scaled_count_is_rounded_up_and_stops_at_the_bytes() -> None:
-    o200k = ToktokTokenizer()
-    text = "I would like to know when it arrives"
-    assert BoundTokenizer(o200k, 1.15).count(text) == 10  # 8 tokens, 9.2 scaled
-    assert BoundTokenizer(o200k, 16).count("ab cd") == 5
-
-
-@QUIET
-@given(text=st.text(max_size=80), tokens=st.integers(0, 60), factor=st.floats(1, 16))
-def test_a_scaled_cut_keeps_a_whole_text_that_fits(text: str, tokens: int, factor: float) -> None:
-    tokenizer = BoundTokenizer(ToktokTokenizer(), factor)
-    cut = tokenizer.truncate(text, tokens)
-    assert tokenizer.count(cut) <= tokens
-    assert (cut == text) == (tokenizer.count(text) <= tokens)
-
-
 def test_cutting_looks_only_at_the_beginning_of_a_long_text() -> None:
     looked_at: list[int] = []
 

@@ -131,10 +131,9 @@ def whole_reply(given: object) -> tuple[object, int]:
     Raises:
         UsageError: It has choices, but none with a message.
     """
-    choices = _field(given, "choices")
-    if not isinstance(choices, (list, tuple)):
+    if isinstance(given, str) or _field(given, "choices") is None:
         return given, 0
-    first = next((one for one in _items(choices) if not _field(one, "index")), None)
+    first = next((one for one in _items(_field(given, "choices")) if not _field(one, "index")), None)
     message = _field(first, "message")
     if message is None:
         raise UsageError("a completion must have a choice with a message")
