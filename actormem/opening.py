@@ -15,7 +15,6 @@ from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
-from actormem.core.price_table import checked_table, prices_of
 from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
@@ -55,8 +54,7 @@ async def open(
 
     Args:
         path: The folder, made where it is missing; None keeps everything in this process's memory.
-        llm: Writes the summaries: `openai:MODEL` (or any compatible server, by OPENAI_BASE_URL), an object of
-            yours, or None: then they are extractive.
+        llm: Writes the summaries: `openai:MODEL`, an object of yours, or None: then they are extractive.
         embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer: One for all sessions; None takes each session's model's own.
         prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
@@ -88,13 +86,11 @@ async def open(
         summaries_at_once=whole("summaries_at_once", summaries_at_once),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
     )
-    table = checked_table(prices)
     folder = _checked_folder(path, durability, lock_wait_s)
     left = _Left()
     async with AsyncExitStack() as stack:
-        record = await stack.enter_async_context(
-            open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
-        )
+        opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
+        record = await stack.enter_async_context(opened)
         system = ActorSystem(clock=clock or SystemClock())
         cache = MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER)
         stack.push_async_callback(cache.aclose)
@@ -103,7 +99,7 @@ async def open(
             stack.push_async_callback(found_llm.aclose)
         found_embedder = await wiring.started_embedder(embedder)
         stack.push_async_callback(found_embedder.aclose)
-        tokenizers = wiring.Tokenizers(tokenizer)
+        tokenizers = wiring.Tokenizers(tokenizer, prices)
         await tokenizers.load("")
         services = Services(
             clock=system.clock,
@@ -111,10 +107,7 @@ async def open(
             cache=cache,
             embedder=found_embedder,
             llm=found_llm,
-            tokenizer_for=tokenizers.get,
-            base_for=tokenizers.base,
-            calibrated_for=tokenizers.calibrated,
-            prices_for=lambda model: prices_of(model, table),
+            counting=tokenizers,
             ref=system.ref,
             build_index=wiring.build_index,
             draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import count
+from typing import Protocol
 
 import anyio
 import msgspec
@@ -50,6 +51,19 @@ class Counters(msgspec.Struct):
     usage_above_count: int = 0
 
 
+class Counting(Protocol):
+    """How to count for each model.
+
+    `get` gives its tokenizer, `base` the known vocabulary that is made of, `calibrated` the tokenizer with a
+    measured factor (0.0 for none), `prices` what parts that are no text cost.
+    """
+
+    def get(self, model: str) -> Tokenizer: ...
+    def base(self, model: str) -> Tokenizer: ...
+    def calibrated(self, model: str, factor: float, wide: bool) -> Tokenizer: ...
+    def prices(self, model: str) -> Prices: ...
+
+
 class Services:
     """The ports and the ways to other actors; one for a runtime, shared by all of its actors."""
 
@@ -61,10 +75,7 @@ class Services:
         cache: Cache,
         embedder: Embedder,
         llm: LLM | None,
-        tokenizer_for: Callable[[str], Tokenizer],
-        base_for: Callable[[str], Tokenizer],
-        calibrated_for: Callable[[str, float, bool], Tokenizer],
-        prices_for: Callable[[str], Prices],
+        counting: Counting,
         ref: Callable[[str, Hashable], Ref],
         build_index: Callable[[Labels, Vectors], VectorIndex],
         draw_nonce: Callable[[], str],
@@ -76,10 +87,10 @@ class Services:
         self.cache = cache
         self.embedder = embedder
         self.llm = llm
-        self.tokenizer_for = tokenizer_for
-        self.base_for = base_for
-        self.calibrated_for = calibrated_for
-        self.prices_for = prices_for
+        self.tokenizer_for = counting.get
+        self.base_for = counting.base
+        self.calibrated_for = counting.calibrated
+        self.prices_for = counting.prices
         self.calibrations = Calibrations()
         self.ref = ref
         self.build_index = build_index
