@@ -86,6 +86,7 @@ async def open(
         summaries_at_once=whole("summaries_at_once", summaries_at_once),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
     )
+    tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)
     left = _Left()
     async with AsyncExitStack() as stack:
@@ -99,7 +100,6 @@ async def open(
             stack.push_async_callback(found_llm.aclose)
         found_embedder = await wiring.started_embedder(embedder)
         stack.push_async_callback(found_embedder.aclose)
-        tokenizers = wiring.Tokenizers(tokenizer, prices)
         await tokenizers.load("")
         services = Services(
             clock=system.clock,

@@ -6,6 +6,7 @@ import struct
 import wave
 import zlib
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +16,9 @@ from actormem.core.media import image_size, wav_seconds
 from actormem.core.price_table import PRICE_TABLE, checked_table, prices_of
 from actormem.core.prices import DEFAULT_PRICES, Prices, part_tokens
 from actormem.errors import UsageError
+from tests.runtimes import opened
+
+TEXT_TOKENS = 5  # "What is this?", and its part
 
 
 def png(width: int, height: int) -> bytes:
@@ -212,3 +216,35 @@ def test_a_rule_that_is_not_there_and_a_division_by_nothing_are_refused() -> Non
 def test_a_stored_list_is_read_back() -> None:
     for prices in PRICE_TABLE.values():
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(prices), type=Prices) == prices
+
+
+@pytest.mark.anyio
+async def test_own_prices_count_in_every_context_and_other_ones_are_taken_up_at_the_next_spawn(
+    tmp_path: Path,
+) -> None:
+    asked = [{"type": "text", "text": "What is this?"}, image(png(1_024, 1_024))]
+    flat = {"gpt-4o": Prices(images="fixed", image_base_tokens=300, image_low_tokens=0)}
+    async with opened(tmp_path) as runtime:
+        session = await runtime.spawn("s", user="ada", model="gpt-4o")
+        async with session.turn(asked) as turn:
+            plain = turn.trace.tokens
+            assert turn.messages == [{"role": "user", "content": asked}]
+            turn.reply("A parcel.")
+        assert plain == 3 + 4 + TEXT_TOKENS + 765
+    async with opened(tmp_path, prices=flat) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        async with session.turn("And this?") as turn:
+            assert turn.trace.tokens < plain
+            turn.reply("A box.")
+        unnamed = await runtime.spawn("t", user="ada")
+        async with unnamed.turn(asked) as turn:
+            assert turn.trace.tokens == plain
+            turn.reply("A parcel.")
+
+
+@pytest.mark.anyio
+async def test_prices_that_are_none_are_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^prices\['gpt-4o'\] must be an actormem.Prices"):
+        async with opened(tmp_path / "memory", prices={"gpt-4o": 85}):
+            pass
+    assert not (tmp_path / "memory").exists()
