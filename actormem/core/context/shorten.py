@@ -22,6 +22,7 @@ MARK_TOKENS = 20  # room for the mark itself, more than it takes in any vocabula
 VALUES_PART = 3  # a third of the room is for exact values of what is left out
 VALUE_CHARACTERS = 3  # of a token, as ids and numbers go
 VALUES_KEPT_MIN = 40  # characters kept below which there is no room for values either
+BARE_MARK = "[…]"  # visible, and a third of the other one's tokens
 CUT_ARGUMENT = "cut_by_memory"
 SMALL_ARGUMENT_BYTES = 8  # kept as they are: the mark in their place would take more
 
@@ -49,8 +50,14 @@ def fit_message(
         form = Shortened(sequence, len(keep), 0, dropped, values_characters)
         wire = shortened(message, form)
         taken = wire_tokens(wire, counter.count)
-        if taken <= tokens or not (keep or values_characters):
+        if taken <= tokens:
             return msgspec.structs.replace(form, tokens=taken)
+        if not (keep or values_characters):
+            return (
+                _bare(message, form, counter)
+                if message.content
+                else msgspec.structs.replace(form, tokens=taken)
+            )
         if values_characters:
             values_characters = max(0, values_characters - (taken - tokens) - 1) if keep else 0
         keep = counter.truncate(keep, max(0, counter.count(keep) - (taken - tokens)))
@@ -58,7 +65,7 @@ def fit_message(
 
 def shortened(message: Message, form: Shortened) -> str:
     """The wire of the message's short form: first its content is kept, then the arguments of its calls."""
-    mark = f" [… {form.dropped_tokens} tokens left out here by memory …]"
+    mark = BARE_MARK if form.bare else f" [… {form.dropped_tokens} tokens left out here by memory …]"
     left = form.characters
     content = message.content
     if content:
@@ -71,6 +78,12 @@ def shortened(message: Message, form: Shortened) -> str:
     if not message.tool_calls:
         return short.wire
     return _short_calls(short.wire, left)
+
+
+def _bare(message: Message, form: Shortened, counter: Counter) -> Shortened:
+    """The shortest form there is: nothing of the words, and no number."""
+    bare = msgspec.structs.replace(form, bare=True)
+    return msgspec.structs.replace(bare, tokens=wire_tokens(shortened(message, bare), counter.count))
 
 
 def _words(message: Message) -> str:

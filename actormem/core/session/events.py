@@ -37,7 +37,7 @@ class Shortened(msgspec.Struct, frozen=True):
     """How a message that is too large stands in contexts.
 
     Its first `characters` are kept, a mark says that `dropped_tokens` are missing, then come exact values of the
-    rest in at most `values_characters`; all of it takes `tokens`.
+    rest in at most `values_characters`; all of it takes `tokens`. `bare` is for the smallest contexts: three dots.
     """
 
     sequence: int
@@ -45,6 +45,7 @@ class Shortened(msgspec.Struct, frozen=True):
     tokens: int
     dropped_tokens: int
     values_characters: int = 0
+    bare: bool = False
 
 
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):

@@ -16,7 +16,7 @@ from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.session import events as ev
 from actormem.core.session.recount import recount
 from actormem.core.values import Message
-from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
+from actormem.limits import BUDGET_TOKENS_MIN, DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
 __all__ = [
     "Block",
@@ -49,9 +49,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def format_tokens(self) -> int:
-        """What every request takes beside its messages and tools; of what is left, half at most is a constant."""
+        """What every request takes beside its messages and tools: a constant that leaves messages their least room."""
         left = self.budget.context - PRIMING_TOKENS - self.system_tokens - self.tools_tokens
-        return PRIMING_TOKENS + min(self.extra_tokens, max(0, left) // 2)
+        most = min(left // 2, left - BUDGET_TOKENS_MIN // 2)
+        return PRIMING_TOKENS + min(self.extra_tokens, max(0, most))
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
