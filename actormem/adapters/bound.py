@@ -40,7 +40,10 @@ class BoundTokenizer:
         UsageError: The factor is outside its range.
 
     Source:
-        Counted over vocabularies of Llama 2 and 3, Gemma 3, Qwen 3, DeepSeek 3 and Mistral: see the tests of it.
+        Measured on 3,000 texts (prose and code in two languages, numbers, ids, base64, emoji, noise): none above in
+        the vocabularies of cl100k, Qwen 3 and 3.5, Gemma 3 and DeepSeek 3. Llama 2, of 2023, is above on 4 % of them:
+        numbers alone by one token, and rules of `=` and `-`. Usual text counts 1.6 (English) and 2.6 (Chinese) times
+        what o200k does.
 
     Cost:
         Twice that of the base, and about 1 µs for each run of digits.
