@@ -107,6 +107,10 @@ class Calibrator:
         found = self._services.calibrations.of(settings.model)
         if found == NOT_MEASURED or not worth_changing(_calibration(settings), found):
             return
+        if (
+            settings.factor and not found.factor
+        ):  # the runtime has begun anew with the model, the session has not
+            return
         counter = self._services.calibrated_for(settings.model, found.factor, found.wide)
         state = draft.state
         characters = sum(len(one.message.wire) for one in state.entries)
