@@ -20,6 +20,7 @@ without waiting; `kernel` is what an actor is; `ports` is what is asked of the o
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
+from actormem.core.prices import Prices
 from actormem.core.session.past import PastTurn
 from actormem.core.task import Task
 from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
@@ -59,6 +60,7 @@ __all__ = [
     "OverloadedError",
     "Owner",
     "PastTurn",
+    "Prices",
     "ProviderError",
     "Recall",
     "Receipt",

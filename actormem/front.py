@@ -12,6 +12,7 @@ from actormem.actors.services import Services
 from actormem.core.ids import checked_id
 from actormem.core.text import clean
 from actormem.core.values import ItemKind, Message, Owner
+from actormem.core.wire import parse_message
 from actormem.errors import UsageError
 from actormem.kernel import ActorSystem, Ref
 from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
@@ -19,6 +20,7 @@ from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 __all__ = [
     "FrontDoor",
     "Given",
+    "given_message",
     "item_text",
     "kinds_or_none",
     "milliseconds",
@@ -116,6 +118,22 @@ def kinds_or_none(kinds: Sequence[str] | None) -> frozenset[str] | None:
     if isinstance(kinds, str) or not all(kind in KINDS for kind in kinds):
         raise UsageError(f"kinds must be a list of {', '.join(KINDS)}")
     return frozenset(kinds)
+
+
+def given_message(given: object) -> Message:
+    """The message handed in, if a provider would take it: null content would have every later request refused.
+
+    Raises:
+        UsageError: It is not a message, or says nothing where its role must.
+    """
+    message = parse_message(given)
+    if message.role != "assistant" and message.content is None:
+        raise UsageError(
+            f"a message of role {message.role} must have content, text or a list of parts, not null"
+        )
+    if message.role == "user" and not isinstance(message.content, str) and not message.content:
+        raise UsageError("a user message's list of parts must not be empty")
+    return message
 
 
 def item_text(text: object) -> str:

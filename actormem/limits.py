@@ -33,10 +33,9 @@ MESSAGE_OVERHEAD_TOKENS: Final = 4  # 3 a message and 1 for its role (OpenAI coo
 NAME_OVERHEAD_TOKENS: Final = 1
 TOOL_CALL_OVERHEAD_TOKENS: Final = 6  # delimiters around a call; not published, taken from usage figures
 TOOLS_OVERHEAD_TOKENS: Final = 12  # namespace lines around tool schemas; as above
-IMAGE_TOKENS: Final = 1_105  # high detail, 1024 x 1024, gpt-4o price list: 4 tiles of 170 and 85
-AUDIO_TOKENS: Final = 1_200  # two minutes of speech at 10 tokens a second
-FILE_TOKENS: Final = 4_000  # a few pages of a PDF
-UNKNOWN_MODEL_FACTOR: Final = 1.5  # times o200k: cl100k counts Chinese 1.41 times, the worst measured
+UNKNOWN_MODEL_FACTOR: Final = (
+    1.5  # times o200k, of ASCII but digits: Llama 2 counts 1.26 times, single texts more
+)
 
 # --- sessions -------------------------------------------------------------------------------------
 SNAPSHOT_EVERY_EVENTS: Final = 256  # waking replays at most this many events

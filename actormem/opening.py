@@ -1,7 +1,7 @@
 """Opening a memory: the one place where the parts are put together, and taken apart again in reverse."""
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
@@ -15,6 +15,7 @@ from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
+from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
 from actormem.front import positive, share, whole
@@ -37,6 +38,7 @@ async def open(
     llm: str | LLM | None = None,
     embedder: str | Embedder | None = None,
     tokenizer: Tokenizer | None = None,
+    prices: Mapping[str, Prices] | None = None,
     durability: Literal["power", "process"] = "power",
     recall_deadline_s: float = limits.RECALL_DEADLINE_S,
     turn_wait_s: float = limits.TURN_WAIT_S,
@@ -54,10 +56,10 @@ async def open(
 
     Args:
         path: The folder, made where it is missing; None keeps everything in this process's memory.
-        llm: Writes the summaries: `openai:MODEL` (or any compatible server, by OPENAI_BASE_URL), an object of
-            yours, or None: then they are extractive.
+        llm: Writes the summaries: `openai:MODEL`, an object of yours, or None: then they are extractive.
         embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer: One for all sessions; None takes each session's model's own.
+        prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
         recall_deadline_s: What a turn waits at most for its memories, in seconds.
         turn_wait_s: What a turn waits at most for the one before it, in seconds.
@@ -88,18 +90,17 @@ async def open(
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
     )
+    tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)
     left = _Left()
     async with AsyncExitStack() as stack:
-        record = await stack.enter_async_context(
-            open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
-        )
+        opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
+        record = await stack.enter_async_context(opened)
         system = ActorSystem(clock=clock or SystemClock())
         cache = _kept(stack, MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER))
         found_llm = wiring.make_llm(llm)
         found_llm = found_llm and _kept(stack, found_llm)
         found_embedder = _kept(stack, await wiring.started_embedder(embedder))
-        tokenizers = wiring.Tokenizers(tokenizer)
         await tokenizers.load("")
         services = Services(
             clock=system.clock,
@@ -107,7 +108,7 @@ async def open(
             cache=cache,
             embedder=found_embedder,
             llm=found_llm,
-            tokenizer_for=tokenizers.get,
+            counting=tokenizers,
             ref=system.ref,
             build_index=wiring.build_index,
             draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",

@@ -36,6 +36,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         news_refused: News for long-term memory that did not get through; it was read from the record later.
         orphan_tool_calls: Calls that were closed with a marked "no result", because none had come.
         orphan_results: Results that came for no open call: kept and listed, never shown.
+        usage_above_count: Requests of a model whose vocabulary is known for which its provider counted more.
         llm_failures, embed_failures: Background calls that failed.
         llm_prompt_tokens, llm_reply_tokens: Of background calls, failed ones too, as we count.
         embedded_texts: Texts embedded, caches apart.
@@ -53,6 +54,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     news_refused: int
     orphan_tool_calls: int
     orphan_results: int
+    usage_above_count: int
     llm_failures: int
     llm_prompt_tokens: int
     llm_reply_tokens: int
@@ -76,6 +78,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         news_refused=counters.news_refused,
         orphan_tool_calls=counters.orphan_tool_calls,
         orphan_results=counters.orphan_results,
+        usage_above_count=counters.usage_above_count,
         llm_failures=counters.llm_failures,
         llm_prompt_tokens=counters.llm_prompt_tokens,
         llm_reply_tokens=counters.llm_reply_tokens,

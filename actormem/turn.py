@@ -16,14 +16,16 @@ from actormem.actors.messages import (
     Configure,
     Opened,
     OpenTurn,
+    Shrink,
     WithdrawTurn,
 )
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
-from actormem.core.session.streaming import ReplyDraft
+from actormem.core.session.streaming import ReplyDraft, whole_reply
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import parse_message
 from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, UsageError
+from actormem.front import given_message, whole
 from actormem.kernel import Clock, Ref
 from actormem.limits import ASK_TIMEOUT_S, OUTCOME_WAIT_S
 
@@ -70,6 +72,7 @@ class Turn:
         self._pending: list[Message] = []  # what was said and is not known to be recorded
         self._whole = False  # whether the newest of them came to its end
         self._began_s = 0.0
+        self._usage_tokens = 0  # of the newest context, not told to the session yet
         self._entered = self._open = False
 
     def __repr__(self) -> str:
@@ -121,7 +124,7 @@ class Turn:
             outcome = "unanswered"
         else:
             outcome = "complete" if self._whole else "partial"
-        close = CloseTurn(self.id, tuple(self._pending), outcome)
+        close = CloseTurn(self.id, tuple(self._pending), outcome, self._usage_tokens)
         if error is None:
             await self._ref.ask(close, timeout_s=ASK_TIMEOUT_S, control=True)
             return
@@ -144,24 +147,27 @@ class Turn:
         self._check_open()
         words_before = self._draft.said
         self._draft.feed(chunk)
-        self.prompt_tokens = self._draft.prompt_tokens or self.prompt_tokens
+        self._counted(self._draft.prompt_tokens)
         if self._draft.said and not words_before and self.first_token_ms is None:
             self.first_token_ms = (self._clock.monotonic_s() - self._began_s) * 1000
 
     def reply(self, message: str | Mapping[str, object] | Message | object) -> None:
-        """Say what the model answered: its text, or its whole message (tool calls too).
+        """Say what the model answered: its text, its whole message (tool calls too), or the completion they came in.
+
+        A completion (an object or a mapping with `choices`) says the usage too, from which the count learns.
 
         Raises:
             UsageError: It is not an assistant message, or the turn is not open.
         """
         self._check_open()
-        given = {"role": "assistant", "content": message} if isinstance(message, str) else message
-        parsed = parse_message(given)
+        said, prompt_tokens = whole_reply(message)
+        parsed = parse_message({"role": "assistant", "content": said} if isinstance(said, str) else said)
         if parsed.role != "assistant":
             raise UsageError(f"a reply must have the role assistant, not {parsed.role}")
         self._flush(whole=True)
         self._pending.append(_named(parsed))
         self._whole = True
+        self._counted(prompt_tokens)
 
     async def add(self, message: Mapping[str, object] | Message) -> None:
         """Add a message inside the turn, such as a tool's result; what was fed so far goes in before it.
@@ -172,7 +178,7 @@ class Turn:
             UsageError: It is not a message, or the turn is not open.
         """
         self._check_open()
-        parsed = _named(parse_message(message))
+        parsed = _named(given_message(message))
         self._flush(whole=True)
         self._pending.append(parsed)
         try:
@@ -187,15 +193,50 @@ class Turn:
         self._flush(whole=True)
         if self._pending:
             await self._record()
-        context = await self._ref.ask(BuildContext(turn_id=self.id), timeout_s=ASK_TIMEOUT_S)
+        asked = BuildContext(turn_id=self.id, prompt_tokens=self._usage_tokens)
+        context = await self._ref.ask(asked, timeout_s=ASK_TIMEOUT_S)
         assert isinstance(context, Context)
         self._take(context)
         return self.messages
+
+    async def shrink(self, tokens: int | None = None) -> list[dict[str, JsonValue]]:
+        """A smaller context, after a provider's "context too long". It becomes `messages`; a new epoch begins.
+
+        What goes are the oldest groups; the user's newest message stays, shortened if need be. The next turns are
+        built up to the budget again. A model counted by a bound, where no usage has measured it or this context
+        was nearly full, is from here on counted as if the request had been over `tokens`, or the budget, by 2 %
+        (but by a factor of 1.43 a call at most): so the same content does not exceed again.
+
+        Args:
+            tokens: The limit that the provider named; None: 70 % of what the context had, or what comes nearest.
+
+        Returns:
+            The messages, at most `tokens` by our count, and fewer tokens at each call.
+
+        Raises:
+            BudgetError: Nothing more can go; with both numbers. Nothing changed.
+            UsageError: The turn is not open, or `tokens` is no number of tokens.
+        """
+        self._check_open()
+        limit = 0 if tokens is None else whole("tokens", tokens)
+        self._draft = ReplyDraft()  # a refused request has no reply
+        if self._pending:
+            await self._record()
+        context = await self._ref.ask(Shrink(turn_id=self.id, tokens=limit), timeout_s=ASK_TIMEOUT_S)
+        assert isinstance(context, Context)
+        self._take(context)
+        return self.messages
+
+    def _counted(self, prompt_tokens: int) -> None:
+        """The provider counted so many for the newest context; 0 is no news."""
+        self._usage_tokens = prompt_tokens or self._usage_tokens
+        self.prompt_tokens = prompt_tokens or self.prompt_tokens
 
     def _take(self, context: Context) -> None:
         self.messages, self._trace = context.messages, context.trace
         self._began_s = self._clock.monotonic_s()
         self._draft = ReplyDraft()
+        self._usage_tokens = 0
 
     def _flush(self, *, whole: bool) -> None:
         """Make a message of what was fed, if anything was. Tool calls that are not whole are dropped."""

@@ -6,6 +6,8 @@ from typing import TypeVar, cast
 
 import anyio.to_thread
 
+from actormem.core.price_table import checked_table, prices_of
+from actormem.core.prices import Prices
 from actormem.core.summary import WINDOW_TOKENS_MIN
 from actormem.errors import BudgetError, ProviderError, UsageError
 from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
@@ -21,9 +23,11 @@ class Tokenizers:
 
     Args:
         fixed: One tokenizer for every model, or None to take each model's own.
+        prices: Own price lists of parts, by the beginning of a model's name.
     """
 
-    def __init__(self, fixed: Tokenizer | None = None) -> None:
+    def __init__(self, fixed: Tokenizer | None = None, prices: object = None) -> None:
+        self._table = checked_table(prices)
         self._fixed = None if fixed is None else _checked("tokenizer", fixed, "truncate")
         self._loaded: dict[str, Tokenizer] = {}
 
@@ -35,6 +39,22 @@ class Tokenizers:
             make = import_module("actormem.adapters.vocabularies").make_tokenizer
             self._loaded[model] = cast("Tokenizer", make(model or None))
         return self._loaded[model]
+
+    def base(self, model: str) -> Tokenizer:
+        """The vocabulary that the model's count is made of: its own where that is known."""
+        found = self.get(model)
+        return cast("Tokenizer", getattr(found, "base", found)) if self._fixed is None else found
+
+    def calibrated(self, model: str, factor: float, wide: bool) -> Tokenizer:
+        """The model's tokenizer, with what a provider's usage has shown; a factor of 0 is nothing."""
+        if not factor:
+            return self.get(model)
+        bound = import_module("actormem.adapters.bound").BoundTokenizer
+        return cast("Tokenizer", bound(self.base(model), factor, measured=True, wide=wide))
+
+    def prices(self, model: str) -> Prices:
+        """What parts that are no text cost."""
+        return prices_of(model, self._table)
 
     async def load(self, model: str) -> None:
         """Load the model's tokenizer in a thread, so that `get` is instant."""

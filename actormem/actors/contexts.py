@@ -44,7 +44,6 @@ from actormem.core.session.working import Working
 from actormem.core.text import language
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
-from actormem.limits import PRIMING_TOKENS
 from actormem.ports import Tokenizer
 
 __all__ = ["ContextMaker"]
@@ -84,6 +83,11 @@ class ContextMaker:
     def erased(self) -> None:
         """Begin again: nothing of what was sent stands any more."""
         self._before, self._epoch_before, self._tools_before = (), NO_EPOCH, ""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the newest context is made of."""
+        return self._before
 
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
@@ -177,7 +181,9 @@ class ContextMaker:
         new_epoch = state.epoch_count != self._epoch_before
         return Trace(
             turn_id=state.turn_id,
-            tokens=sum(part.tokens for part in parts) + PRIMING_TOKENS + state.settings.tools_tokens,
+            tokens=sum(part.tokens for part in parts)
+            + state.settings.format_tokens
+            + state.settings.tools_tokens,
             budget_tokens=state.settings.budget.context,
             full_tokens=state.fixed_tokens - state.head_tokens + state.history_tokens,
             exact=tokenizer.exact,

@@ -53,6 +53,7 @@ __all__ = [
     "Rewind",
     "Settle",
     "Shown",
+    "Shrink",
     "Summarize",
     "SummaryReady",
     "Wake",
@@ -149,22 +150,38 @@ class WithdrawTurn(msgspec.Struct, frozen=True):
 
 
 class CloseTurn(msgspec.Struct, frozen=True):
-    """End the open turn: its last messages and its outcome. Answered by None when durable."""
+    """End the open turn: its last messages and its outcome. Answered by None when durable.
+
+    `prompt_tokens` is what the provider counted for its last context, or 0.
+    """
 
     turn_id: str
     messages: tuple[Message, ...]
     outcome: str
+    prompt_tokens: int = 0
 
 
 class BuildContext(msgspec.Struct, frozen=True):
     """Answered by a `Context` at once. A `query` recalls for this context alone.
 
-    With a `turn_id` it is refused where that turn is not open any more.
+    With a `turn_id` it is refused where that turn is not open any more. `prompt_tokens` is what the provider counted
+    for the context before, or 0.
     """
 
     query: str = ""
     turn_id: str = ""
     settings: Configure | None = None
+    prompt_tokens: int = 0
+
+
+class Shrink(msgspec.Struct, frozen=True, kw_only=True):
+    """Make the newest context smaller: a provider refused it. Answered by a `Context` at once, or a BudgetError.
+
+    `tokens` is the provider's limit, or 0 where it is not known.
+    """
+
+    turn_id: str
+    tokens: int = 0
 
 
 class ReadMessages(msgspec.Struct, frozen=True):

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import count
+from typing import Protocol
 
 import anyio
 import msgspec
 
 from actormem import limits
+from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.precedence import Precedence
+from actormem.core.prices import Prices
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
@@ -53,6 +56,20 @@ class Counters(msgspec.Struct):
     news_refused: int = 0
     orphan_tool_calls: int = 0
     orphan_results: int = 0
+    usage_above_count: int = 0
+
+
+class Counting(Protocol):
+    """How to count for each model.
+
+    `get` gives its tokenizer, `base` the known vocabulary that is made of, `calibrated` the tokenizer with a
+    measured factor (0.0 for none), `prices` what parts that are no text cost.
+    """
+
+    def get(self, model: str) -> Tokenizer: ...
+    def base(self, model: str) -> Tokenizer: ...
+    def calibrated(self, model: str, factor: float, wide: bool) -> Tokenizer: ...
+    def prices(self, model: str) -> Prices: ...
 
 
 class Services:
@@ -66,7 +83,7 @@ class Services:
         cache: Cache,
         embedder: Embedder,
         llm: LLM | None,
-        tokenizer_for: Callable[[str], Tokenizer],
+        counting: Counting,
         ref: Callable[[str, Hashable], Ref],
         build_index: Callable[[Labels, Vectors], VectorIndex],
         draw_nonce: Callable[[], str],
@@ -78,7 +95,11 @@ class Services:
         self.cache = cache
         self.embedder = embedder
         self.llm = llm
-        self.tokenizer_for = tokenizer_for
+        self.tokenizer_for = counting.get
+        self.base_for = counting.base
+        self.calibrated_for = counting.calibrated
+        self.prices_for = counting.prices
+        self.calibrations = Calibrations()
         self.ref = ref
         self.build_index = build_index
         self.draw_nonce = draw_nonce

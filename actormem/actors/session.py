@@ -14,6 +14,7 @@ import anyio.to_thread
 import msgspec
 
 from actormem.actors import messages as say
+from actormem.actors.calibrating import Calibrator
 from actormem.actors.compacting import Compactor
 from actormem.actors.contexts import ContextMaker
 from actormem.actors.history import past_messages, past_trace, turns_of
@@ -21,8 +22,10 @@ from actormem.actors.journal import Journal
 from actormem.actors.redacting import redacted_texts
 from actormem.actors.rewinding import returned
 from actormem.actors.services import Services
+from actormem.actors.shrinking import shrunk
 from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
+from actormem.core.prices import Prices
 from actormem.core.session import decide
 from actormem.core.session.events import Configured, MessageAdded, Rewound, SessionEvent
 from actormem.core.task import changed_task
@@ -44,6 +47,7 @@ class SessionActor:
         self._services = services
         self._journal = Journal(key, services, self._durable)
         self._compactor = Compactor(key, services)
+        self._calibrator = Calibrator(services)
         self._contexts = ContextMaker(key, services, self._compactor)
         self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
         self._open_request = ""  # who asked for the open turn
@@ -63,6 +67,7 @@ class SessionActor:
             self._unreadable = error
             return
         state = self._journal.state
+        self._calibrator.woken(state.settings)
         self._contexts.loaded(state)
         newest = max(state.rewound, state.entries[-1].sequence if state.entries else 0)
         if self._journal.progress < newest:
@@ -96,6 +101,8 @@ class SessionActor:
                 await self._open_waiting()
             case say.BuildContext():
                 await self._build_context(message, reply)
+            case say.Shrink():
+                await self._shrink(message, reply)
             case say.AddMessages():
                 await self._add(message, reply)
             case say.CloseTurn():
@@ -152,6 +159,7 @@ class SessionActor:
         system = old.system if asked.system is None else asked.system
         tools = old.tools if asked.tools is None else asked.tools
         model = old.model if asked.model is None else asked.model
+        found = self._calibrator.of(model, old)
         wanted = Configured(
             model=model,
             budget=asked.budget or old.budget,
@@ -161,9 +169,13 @@ class SessionActor:
             system_tokens=0,
             tools_tokens=0,
             time_ms=self._services.clock.now_ms(),
+            prices=self._services.prices_for(model),
+            factor=found.factor,
+            wide=found.wide,
+            extra_tokens=found.extra_tokens,
             text=msgspec.json.encode({"system": system, "tools": tools}).decode(),
         )
-        decide.configure(draft, wanted, self._services.tokenizer_for(model))
+        decide.configure(draft, wanted, self._services.calibrated_for(model, found.factor, found.wide))
 
     def _change_task(self, asked: say.ChangeTask | say.ClearTask, reply: Reply | None) -> None:
         draft = self._draft(None)
@@ -192,15 +204,17 @@ class SessionActor:
             now_ms = self._services.clock.now_ms()
             offset = offset_minutes(draft.state.settings.timezone, now_ms)
             message = msgspec.structs.replace(message, time_ms=now_ms, offset_minutes=offset)
-        tokenizer = self._services.tokenizer_for(draft.state.settings.model)
-        tokens, entities = await self._counted(message, tokenizer)
+        tokenizer = self._calibrator.tokenizer(draft.state.settings)
+        tokens, entities = await self._counted(message, tokenizer, draft.state.settings.prices)
         return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
 
-    async def _counted(self, message: Message, tokenizer: Tokenizer) -> tuple[int, MessageEntities]:
+    async def _counted(
+        self, message: Message, tokenizer: Tokenizer, prices: Prices
+    ) -> tuple[int, MessageEntities]:
         """Tokens and exact values; of a large message in a thread, so that the loop is not held."""
 
         def both() -> tuple[int, MessageEntities]:
-            return message_tokens(message, tokenizer.count), message_entities(message)
+            return message_tokens(message, tokenizer.count, prices), message_entities(message)
 
         if len(message.wire) < LARGE_TEXT_CHARS:
             return both()
@@ -250,6 +264,8 @@ class SessionActor:
                 "a message of this id is in the session already", hint="give the new turn its own id"
             )
         draft = self._draft(asked.settings)
+        await self._calibrator.adopt(draft)
+        decide.check_room(draft.state.settings)
         message = await self._take_in(draft, asked.message)
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
@@ -263,15 +279,31 @@ class SessionActor:
         assert reply is not None
         if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
             raise UsageError("this turn has ended", hint="open a new one")
+        draft = self._draft(asked.settings)
+        await self._calibrator.learn(draft, asked.prompt_tokens)
+        self._journal.commit(draft)
         reply.answer(await self._context(asked))
 
     async def _context(self, asked: say.BuildContext) -> Context:
         draft = self._draft(asked.settings)
-        tokenizer = self._services.tokenizer_for(draft.state.settings.model)
-        context = await self._contexts.make(draft, tokenizer, asked.query)
-        if not asked.query:
+        decide.check_room(draft.state.settings)
+        return await self._made(draft, asked.query)
+
+    async def _made(self, draft: decide.Draft, query: str = "") -> Context:
+        """The context of the draft's state. It is recorded, unless it is for a query."""
+        context = await self._contexts.make(draft, self._calibrator.tokenizer(draft.state.settings), query)
+        if not query:
             self._journal.commit(draft)
+            self._calibrator.sent(self._contexts.parts, draft.state)
         return context
+
+    async def _shrink(self, asked: say.Shrink, reply: Reply | None) -> None:
+        assert reply is not None
+        if asked.turn_id != self._journal.state.turn_id:
+            raise UsageError("this turn has ended", hint="open a new one")
+        now_ms = self._services.clock.now_ms()
+        draft = await shrunk(self._draft(None), asked.tokens, self._calibrator, self._compactor, now_ms)
+        reply.answer(await self._made(draft))
 
     async def _close_turn(self, asked: say.CloseTurn, reply: Reply | None) -> None:
         if asked.turn_id != self._journal.state.turn_id:
@@ -279,6 +311,7 @@ class SessionActor:
         draft = self._journal.draft()
         for message in asked.messages:
             await self._take_in(draft, message)
+        await self._calibrator.learn(draft, asked.prompt_tokens)
         decide.close_turn(draft, asked.outcome, self._services.clock.now_ms(), self._contexts.newest)
         self._journal.commit(draft, _acknowledge(reply, None))
         self._after()
@@ -343,7 +376,7 @@ class SessionActor:
 
     @property
     def _tokenizer(self) -> Tokenizer:
-        return self._services.tokenizer_for(self._journal.state.settings.model)
+        return self._calibrator.tokenizer(self._journal.state.settings)
 
     def _after(self) -> None:
         """What follows from where things stand now: swap a block in, ask for a compaction, tell who waits."""

@@ -7,8 +7,8 @@ import re
 from importlib import import_module
 from importlib.util import find_spec
 
+from actormem.adapters.bound import BoundTokenizer
 from actormem.adapters.bytes import BytesTokenizer
-from actormem.adapters.scaled import ScaledTokenizer
 from actormem.limits import UNKNOWN_MODEL_FACTOR
 from actormem.ports import Tokenizer
 
@@ -61,7 +61,7 @@ def vocabulary_of(model: str | None) -> str | None:
 def make_tokenizer(model: str | None = None) -> Tokenizer:
     """The best tokenizer there is for a model: exact where its vocabulary is known and here, else a bound.
 
-    Raises nothing for any name. A model that is not known counts as o200k times
+    Raises nothing for any name. A model that is not known counts by a bound made of o200k and
     `limits.UNKNOWN_MODEL_FACTOR`; where no vocabulary is here at all, as its bytes.
 
     Cost:
@@ -72,7 +72,7 @@ def make_tokenizer(model: str | None = None) -> Tokenizer:
     exact = load_vocabulary(vocabulary or DEFAULT_VOCABULARY)
     if exact is None:
         return BytesTokenizer()
-    return exact if vocabulary else ScaledTokenizer(exact, UNKNOWN_MODEL_FACTOR)
+    return exact if vocabulary else BoundTokenizer(exact, UNKNOWN_MODEL_FACTOR)
 
 
 def load_vocabulary(vocabulary: str) -> Tokenizer | None:

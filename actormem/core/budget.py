@@ -9,6 +9,7 @@ from actormem.errors import BudgetError, UsageError
 
 __all__ = ["Budget"]
 
+RECENT_TOKENS_MIN = 8  # of a message that stays verbatim: its overhead and a word or two
 TOKENS_MAX = 1_000_000_000  # far above any model's window; a number that storage can hold
 PROFILE_SHARE_FIRST = 0.04  # of the first 1,000 tokens: two or three facts, said once in an epoch
 PROFILE_SHARE = 0.01  # of the rest: a user has so many facts and no more
@@ -36,7 +37,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         repeat_after_tokens: Tokens of conversation after which an epoch may show a memory again.
 
     Raises:
-        BudgetError: The shares together leave nothing for messages; with both numbers.
+        BudgetError: The shares together leave nothing for messages, or `keep_recent` messages of 8 tokens do not
+            fit; with both numbers.
         UsageError: A value is not a number of its range; with the range.
     """
 
@@ -63,6 +65,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         _share("compact_to", self.compact_to)
         if not self.compact_to < self.compact_at:
             raise UsageError(f"compact_to ({self.compact_to}) must be below compact_at ({self.compact_at})")
+        if self.keep_recent * RECENT_TOKENS_MIN > self.context:
+            raise BudgetError(
+                f"keep_recent ({self.keep_recent} messages, {RECENT_TOKENS_MIN} tokens each at least) does not fit",
+                needed_tokens=self.keep_recent * RECENT_TOKENS_MIN,
+                budget_tokens=self.context,
+            )
         shares = self.summary_tokens + self.recall_tokens + self.entities_tokens
         shares += (self.profile or 0) + (self.task or 0)  # by default these two take what is left
         if shares >= self.context:

@@ -12,6 +12,7 @@ import msgspec
 
 from actormem import limits
 from actormem.core.ids import checked_id
+from actormem.core.prices import DEFAULT_PRICES, Prices, part_tokens
 from actormem.core.text import clean
 from actormem.core.values import JsonValue, Message, ToolCall
 from actormem.errors import UsageError
@@ -30,14 +31,6 @@ __all__ = [
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 OUR_KEYS = ("id", "time")  # read by us, never part of the wire
-PRICED_PARTS = {
-    "image_url": limits.IMAGE_TOKENS,
-    "input_image": limits.IMAGE_TOKENS,
-    "input_audio": limits.AUDIO_TOKENS,
-    "file": limits.FILE_TOKENS,
-    "input_file": limits.FILE_TOKENS,
-}
-LOW_DETAIL_IMAGE_TOKENS = 85  # OpenAI's price of an image at low detail
 COUNTED_OF_CALL = ("id", "type", "function")  # what a call always has; anything else in it is counted as JSON
 TIME_YEARS = (1900, 9000)  # dates near the ends of the calendar overflow when a zone is applied
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -76,13 +69,14 @@ def from_wire(wire: str, *, id: str = "", time_ms: int = 0, offset_minutes: int 
     return _message(fields, wire, id, time_ms, offset_minutes)
 
 
-def message_tokens(message: Message, count: Count) -> int:
+def message_tokens(message: Message, count: Count, prices: Prices = DEFAULT_PRICES) -> int:
     """Tokens the message takes in a request, its overhead included.
 
     Source: OpenAI cookbook, "How to count tokens with tiktoken": 3 a message, 1 for the role, 1 for a name;
     tool calls are counted by their names, arguments and ids and a fixed overhead, which is not published.
+    Parts that are no text cost what the model's price list says.
     """
-    tokens = limits.MESSAGE_OVERHEAD_TOKENS + _content_tokens(message.content, count)
+    tokens = limits.MESSAGE_OVERHEAD_TOKENS + _content_tokens(message.content, count, prices)
     fields = cast("dict[str, JsonValue]", msgspec.json.decode(message.wire))
     for key, value in fields.items():
         match key:
@@ -100,9 +94,9 @@ def message_tokens(message: Message, count: Count) -> int:
     return tokens
 
 
-def wire_tokens(wire: str, count: Count) -> int:
+def wire_tokens(wire: str, count: Count, prices: Prices = DEFAULT_PRICES) -> int:
     """`message_tokens` of a wire message; 0 for none."""
-    return message_tokens(from_wire(wire), count) if wire else 0
+    return message_tokens(from_wire(wire), count, prices) if wire else 0
 
 
 def tools_tokens(tools: str, count: Count) -> int:
@@ -258,25 +252,23 @@ def _extra_tokens(call: JsonValue, count: Count) -> int:
     return count(msgspec.json.encode(extra).decode()) if extra else 0
 
 
-def _content_tokens(content: JsonValue, count: Count) -> int:
+def _content_tokens(content: JsonValue, count: Count, prices: Prices) -> int:
     if content is None:
         return 0
     if isinstance(content, str):
         return count(content)
     assert isinstance(content, Sequence)
-    return sum(_part_tokens(part, count) for part in content)
+    return sum(_part_tokens(part, count, prices) for part in content)
 
 
-def _part_tokens(part: JsonValue, count: Count) -> int:
+def _part_tokens(part: JsonValue, count: Count, prices: Prices) -> int:
     if isinstance(part, str):
         return count(part)
     assert isinstance(part, Mapping)
-    text, kind = part.get("text"), part.get("type")
+    text, price = part.get("text"), part_tokens(part, prices)
     words = count(text) + 1 if isinstance(text, str) else 0
-    if isinstance(kind, str) and kind in PRICED_PARTS:
-        image = part.get("image_url")
-        low = kind == "image_url" and isinstance(image, Mapping) and image.get("detail") == "low"
-        return words + (LOW_DETAIL_IMAGE_TOKENS if low else PRICED_PARTS[kind])
+    if price is not None:
+        return words + price
     return words or count(msgspec.json.encode(part).decode())
 
 

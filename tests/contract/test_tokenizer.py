@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actormem.adapters import tiktoken as tiktoken_adapter
+from actormem.adapters.bound import BoundTokenizer
 from actormem.adapters.bytes import BytesTokenizer
-from actormem.adapters.scaled import ScaledTokenizer
 from actormem.adapters.tiktoken import TiktokenTokenizer, is_on_disk
 from actormem.adapters.toktok import VOCABULARIES, ToktokTokenizer
 from actormem.ports import Tokenizer
@@ -69,7 +69,14 @@ TEXTS = st.lists(PIECES | ANY_TEXT, max_size=8).map("".join)
 ONE_CHARACTER = ["a", " ", "\n", "，", "的", "😀", "\u0301", "\u200d", "🇨", "\ud800", "^", "0"]
 FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
-NAMES = [*VOCABULARIES, "bytes", "scaled o200k", "scaled qwen", "tiktoken cl100k_base", "tiktoken o200k_base"]
+NAMES = [
+    *VOCABULARIES,
+    "bytes",
+    "bound o200k",
+    "measured qwen",
+    "tiktoken cl100k_base",
+    "tiktoken o200k_base",
+]
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +89,8 @@ def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, T
         exact: dict[str, Tokenizer] = {name: ToktokTokenizer(name) for name in VOCABULARIES}
         yield exact | {
             "bytes": BytesTokenizer(),
-            "scaled o200k": ScaledTokenizer(exact["o200k_base"], 1.5),
-            "scaled qwen": ScaledTokenizer(exact["qwen3.5"], 1.15),
+            "bound o200k": BoundTokenizer(exact["o200k_base"], 1.5),
+            "measured qwen": BoundTokenizer(exact["qwen3.5"], 1.15, measured=True),
             "tiktoken cl100k_base": TiktokenTokenizer("cl100k_base"),
             "tiktoken o200k_base": TiktokenTokenizer("o200k_base"),
         }
@@ -133,23 +140,22 @@ def test_promise_1_two_hundred_thousand_of_one_character_can_be_counted(
 @given(text=TEXTS)
 def test_promise_2_no_vocabulary_counts_more_than_the_bytes(tokenizer: Tokenizer, text: str) -> None:
     composed = unicodedata.normalize("NFC", text)
-    assert tokenizer.count(composed) <= BytesTokenizer().count(composed)
+    measured = "measured" in tokenizer.name  # holds what a chat template adds, and is rounded up
+    assert measured or tokenizer.count(composed) <= BytesTokenizer().count(composed)
 
 
 @FEW
 @given(text=TEXTS)
-def test_promise_2_a_scaled_count_is_never_below_its_base(
-    tokenizers: dict[str, Tokenizer], text: str
-) -> None:
-    assert tokenizers["scaled o200k"].count(text) >= tokenizers["o200k_base"].count(text)
-    assert tokenizers["scaled qwen"].count(text) >= tokenizers["qwen3.5"].count(text)
+def test_promise_2_a_bound_is_never_below_its_base(tokenizers: dict[str, Tokenizer], text: str) -> None:
+    assert tokenizers["bound o200k"].count(text) >= tokenizers["o200k_base"].count(text)
+    assert tokenizers["measured qwen"].count(text) >= tokenizers["qwen3.5"].count(text)
 
 
 def test_promise_2_exactness_is_claimed_by_those_with_a_vocabulary(tokenizers: dict[str, Tokenizer]) -> None:
     assert {name for name, tokenizer in tokenizers.items() if not tokenizer.exact} == {
         "bytes",
-        "scaled o200k",
-        "scaled qwen",
+        "bound o200k",
+        "measured qwen",
     }
     assert [tokenizers[name].name for name in VOCABULARIES] == list(VOCABULARIES)
 

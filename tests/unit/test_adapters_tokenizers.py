@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from actormem.adapters import tiktoken as tiktoken_adapter
 from actormem.adapters import toktok as toktok_adapter
 from actormem.adapters import vocabularies
+from actormem.adapters.bound import BoundTokenizer
 from actormem.adapters.bytes import BytesTokenizer
 from actormem.adapters.prefixes import fitting_prefix, opening_chars, repaired, shrunk_prefix
-from actormem.adapters.scaled import ScaledTokenizer
 from actormem.adapters.tiktoken import TiktokenTokenizer, is_on_disk
 from actormem.adapters.toktok import ToktokTokenizer
 from actormem.adapters.vocabularies import make_tokenizer, vocabulary_of
@@ -196,23 +196,7 @@ def test_a_vocabulary_that_is_not_compiled_in_is_refused() -> None:
 @pytest.mark.parametrize("factor", [0.9, 0.0, -1.0, 17.0, float("nan"), float("inf")])
 def test_a_factor_outside_its_range_is_refused(factor: float) -> None:
     with pytest.raises(UsageError, match="factor"):
-        ScaledTokenizer(BytesTokenizer(), factor)
-
-
-def test_a_scaled_count_is_rounded_up_and_stops_at_the_bytes() -> None:
-    o200k = ToktokTokenizer()
-    text = "I would like to know when it arrives"
-    assert ScaledTokenizer(o200k, 1.15).count(text) == 10  # 8 tokens, 9.2 scaled
-    assert ScaledTokenizer(o200k, 16).count("ab cd") == 5
-
-
-@QUIET
-@given(text=st.text(max_size=80), tokens=st.integers(0, 60), factor=st.floats(1, 16))
-def test_a_scaled_cut_keeps_a_whole_text_that_fits(text: str, tokens: int, factor: float) -> None:
-    tokenizer = ScaledTokenizer(ToktokTokenizer(), factor)
-    cut = tokenizer.truncate(text, tokens)
-    assert tokenizer.count(cut) <= tokens
-    assert (cut == text) == (tokenizer.count(text) <= tokens)
+        BoundTokenizer(BytesTokenizer(), factor)
 
 
 def test_cutting_looks_only_at_the_beginning_of_a_long_text() -> None:

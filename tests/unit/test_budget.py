@@ -69,6 +69,16 @@ def test_shares_that_leave_nothing_for_messages_are_refused_with_both_numbers(
     assert f"needs {sum(shares)} tokens, has 1000" in str(caught.value)
 
 
+@pytest.mark.parametrize(("context", "keep_recent"), [(64, 9), (1_000, 126), (4_096, TOKENS_MAX)])
+def test_messages_to_keep_that_cannot_fit_are_refused_with_both_numbers(
+    context: int, keep_recent: int
+) -> None:
+    with pytest.raises(BudgetError, match=r"^keep_recent \(\d+ messages, 8 tokens each") as caught:
+        Budget(context=context, keep_recent=keep_recent)
+    assert (caught.value.needed_tokens, caught.value.budget_tokens) == (8 * keep_recent, context)
+    assert Budget(context=context, keep_recent=context // 8).keep_recent == context // 8
+
+
 def test_shares_one_token_below_the_total_are_taken() -> None:
     assert Budget(context=1_000, summary=400, recall=300, entities=299).entities_tokens == 299
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actormem.core.context.assembly import assemble
+from actormem.core.prices import Prices
 from actormem.core.session import snapshot as snapshots
 from actormem.core.session.snapshot import decode_state, encode_state
 from actormem.core.session.working import Ready, Working
@@ -100,6 +101,22 @@ def test_a_snapshot_with_a_message_that_is_none_gives_nothing(wire: str) -> None
     entry = state.entries[0]
     forged = msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, wire=wire))
     assert decode_state(encode_state(msgspec.structs.replace(state, entries=(forged,)))) is None
+
+
+def test_a_snapshot_keeps_how_the_model_is_counted_and_one_without_it_is_read() -> None:
+    state = state_of_a_life_once()
+    counted = msgspec.structs.replace(
+        state.settings, prices=Prices(image_base_tokens=7), factor=1.25, wide=True, extra_tokens=20
+    )
+    state = msgspec.structs.replace(state, settings=counted)
+    assert decode_state(encode_state(state)) == state
+    fields = msgspec.msgpack.decode(encode_state(state)[snapshots.CHECK_BYTES :])
+    for name in ("prices", "factor", "wide", "extra_tokens"):
+        del fields["settings"][name]
+    older = msgspec.msgpack.encode(fields)
+    read = decode_state(snapshots._check(older) + older)
+    assert read is not None
+    assert (read.settings.factor, read.settings.prices) == (0.0, Prices())
 
 
 def test_a_snapshot_of_another_version_gives_nothing() -> None:

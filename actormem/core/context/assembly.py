@@ -22,12 +22,12 @@ from actormem.core.context.notes import (
 from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import task_change
 from actormem.core.context.trace import Section, Trace
+from actormem.core.prices import Prices
 from actormem.core.session import events as ev
 from actormem.core.session.working import Block, Entry, Working
 from actormem.core.text import language
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
-from actormem.limits import PRIMING_TOKENS
 
 __all__ = [
     "Context",
@@ -111,7 +111,7 @@ def assemble_noted(state: Working) -> tuple[Part, ...]:
 
 def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:
     """Tokens by section, in wire order; they add up to the tokens of the context."""
-    tokens = {"format": PRIMING_TOKENS, "tools": state.settings.tools_tokens}
+    tokens = {"format": state.settings.format_tokens, "tools": state.settings.tools_tokens}
     for part in parts:
         tokens[part.section] = tokens.get(part.section, 0) + part.tokens - part.note_tokens
         tokens["notes"] = tokens.get("notes", 0) + part.note_tokens
@@ -164,7 +164,7 @@ def note(
     nonce = state.settings.nonce
 
     def made(taken: Sequence[Line]) -> tuple[str, str, int, int]:
-        return _note_wires(entry, taken, nonce, words, counter)
+        return _note_wires(entry, taken, nonce, words, counter, state.settings.prices)
 
     told = [
         (line, "task", cost)
@@ -238,13 +238,13 @@ def _costs(lines: Sequence[Line], share: int, counter: Counter) -> list[tuple[Li
 
 
 def _note_wires(
-    entry: Entry, lines: Sequence[Line], nonce: str, words: str, counter: Counter
+    entry: Entry, lines: Sequence[Line], nonce: str, words: str, counter: Counter, prices: Prices
 ) -> tuple[str, str, int, int]:
     shown = _shown(entry)
     own = [line.text for line in lines if line.by_user]
     others = [line.text for line in lines if not line.by_user]
     merged = merged_wire(shown, enclosed(note_title(False, words), own, nonce)) if own else entry.wire
-    inside = wire_tokens(merged, counter.count) - entry.tokens if own else 0
+    inside = wire_tokens(merged, counter.count, prices) - entry.tokens if own else 0
     apart = wire_of(enclosed(note_title(True, words), others, nonce)) if others else ""
     apart_tokens = wire_tokens(apart, counter.count)
     return merged, apart, apart_tokens, inside + apart_tokens

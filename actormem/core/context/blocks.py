@@ -22,7 +22,7 @@ from actormem.core.policy import policy_of
 from actormem.core.session import events as ev
 from actormem.core.session.working import Block, Entry, Working, groups
 from actormem.core.wire import wire_tokens
-from actormem.limits import MESSAGE_OVERHEAD_TOKENS, PRIMING_TOKENS
+from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 
 __all__ = [
     "Plan",
@@ -61,7 +61,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def base_tokens(state: Working) -> int:
     """What every context holds: format, system prompt, tools."""
-    return PRIMING_TOKENS + state.settings.system_tokens + state.settings.tools_tokens
+    settings = state.settings
+    return settings.format_tokens + settings.system_tokens + settings.tools_tokens
 
 
 def mark_tokens(state: Working, share: float) -> int:

@@ -11,6 +11,7 @@ from actormem.core.context.blocks import base_tokens, mark_tokens, values_wire
 from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.context.tasks import joined, task_estimate, task_head
 from actormem.core.policy import policy_of
+from actormem.core.prices import Prices
 from actormem.core.session import events as ev
 from actormem.core.session.working import Entry, Note, Working, evolve, groups
 from actormem.core.wire import wire_tokens
@@ -148,7 +149,7 @@ def _first_that_fits(
     newest = [state.newest_user] if state.newest_user is not None else []
     for kept, room in ((must, beside), (newest, beside), (newest, whole)):
         tokens = {entry.sequence: entry.tokens for entry in kept}
-        short = _shortened(kept, room, counter) if sum(tokens.values()) > room else ()
+        short = _shortened(kept, room, counter, state.settings.prices) if sum(tokens.values()) > room else ()
         tokens |= {one.sequence: one.tokens for one in short}
         if sum(tokens.values()) <= room:
             return ev.Cut(out=_out(state, kept, sum(tokens.values()), room), shortened=short)
@@ -190,10 +191,12 @@ def _out(state: Working, kept: Sequence[Entry], tokens: int, room: int) -> tuple
     return tuple(sorted(out))
 
 
-def _shortened(entries: Sequence[Entry], room: int, counter: Counter) -> tuple[ev.Shortened, ...]:
+def _shortened(
+    entries: Sequence[Entry], room: int, counter: Counter, prices: Prices
+) -> tuple[ev.Shortened, ...]:
     """The largest of the entries shortened to one level, so that together they fit the room."""
     level = room // max(1, len(entries))
     small = sum(entry.tokens for entry in entries if entry.tokens <= level)
     large = [entry for entry in entries if entry.tokens > level]
     level = max(MESSAGE_OVERHEAD_TOKENS, (room - small) // max(1, len(large)))
-    return tuple(fit_message(entry.message, entry.sequence, level, counter) for entry in large)
+    return tuple(fit_message(entry.message, entry.sequence, level, counter, prices) for entry in large)

@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from actormem.core.entities.exact import value_lines
+from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.session.events import Shortened
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import message_tokens, wire_tokens, with_content
@@ -21,6 +22,7 @@ MARK_TOKENS = 20  # room for the mark itself, more than it takes in any vocabula
 VALUES_PART = 3  # a third of the room is for exact values of what is left out
 VALUE_CHARACTERS = 3  # of a token, as ids and numbers go
 VALUES_KEPT_MIN = 40  # characters kept below which there is no room for values either
+BARE_MARK = "[…]"  # visible, and a third of the other one's tokens
 CUT_ARGUMENT = "cut_by_memory"
 SMALL_ARGUMENT_BYTES = 8  # kept as they are: the mark in their place would take more
 
@@ -32,13 +34,15 @@ class Counter(Protocol):
     def truncate(self, text: str, tokens: int) -> str: ...
 
 
-def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) -> Shortened:
+def fit_message(
+    message: Message, sequence: int, tokens: int, counter: Counter, prices: Prices = DEFAULT_PRICES
+) -> Shortened:
     """The longest short form of the message that takes at most `tokens`, or the shortest there is.
 
     Cost: a few counts of at most `tokens` tokens, and one count of the message.
     """
     text = _words(message)
-    whole = max(counter.count(text), message_tokens(message, counter.count) - MESSAGE_OVERHEAD_TOKENS)
+    whole = max(counter.count(text), message_tokens(message, counter.count, prices) - MESSAGE_OVERHEAD_TOKENS)
     keep = counter.truncate(text, max(0, tokens - MARK_TOKENS) * (VALUES_PART - 1) // VALUES_PART)
     values_characters = tokens * VALUE_CHARACTERS // VALUES_PART if len(keep) >= VALUES_KEPT_MIN else 0
     while True:
@@ -46,8 +50,14 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
         form = Shortened(sequence, len(keep), 0, dropped, values_characters)
         wire = shortened(message, form)
         taken = wire_tokens(wire, counter.count)
-        if taken <= tokens or not (keep or values_characters):
+        if taken <= tokens:
             return msgspec.structs.replace(form, tokens=taken)
+        if not (keep or values_characters):
+            return (
+                _bare(message, form, counter)
+                if message.content
+                else msgspec.structs.replace(form, tokens=taken)
+            )
         if values_characters:
             values_characters = max(0, values_characters - (taken - tokens) - 1) if keep else 0
         keep = counter.truncate(keep, max(0, counter.count(keep) - (taken - tokens)))
@@ -55,7 +65,7 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
 
 def shortened(message: Message, form: Shortened) -> str:
     """The wire of the message's short form: first its content is kept, then the arguments of its calls."""
-    mark = f" [… {form.dropped_tokens} tokens left out here by memory …]"
+    mark = BARE_MARK if form.bare else f" [… {form.dropped_tokens} tokens left out here by memory …]"
     left = form.characters
     content = message.content
     if content:
@@ -68,6 +78,12 @@ def shortened(message: Message, form: Shortened) -> str:
     if not message.tool_calls:
         return short.wire
     return _short_calls(short.wire, left)
+
+
+def _bare(message: Message, form: Shortened, counter: Counter) -> Shortened:
+    """The shortest form there is: nothing of the words, and no number."""
+    bare = msgspec.structs.replace(form, bare=True)
+    return msgspec.structs.replace(bare, tokens=wire_tokens(shortened(message, bare), counter.count))
 
 
 def _words(message: Message) -> str:

@@ -6,7 +6,6 @@ one before it decided.
 
 import msgspec
 
-from actormem.core.budget import Budget
 from actormem.core.context.assembly import system_wire
 from actormem.core.context.blocks import Plan, written_block
 from actormem.core.context.fitting import over_budget, restart
@@ -16,7 +15,7 @@ from actormem.core.context.trace import Trace, pack_trace
 from actormem.core.entities.exact import MessageEntities
 from actormem.core.ids import message_id
 from actormem.core.session import events as ev
-from actormem.core.session.working import Ready, Working, evolve
+from actormem.core.session.working import Ready, Settings, Working, evolve
 from actormem.core.task import Task, encode_task
 from actormem.core.text import clean
 from actormem.core.values import Message
@@ -29,6 +28,7 @@ __all__ = [
     "add_message",
     "after_redaction",
     "change_task",
+    "check_room",
     "clear_task",
     "close_turn",
     "configure",
@@ -70,14 +70,14 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     words = msgspec.json.decode(wanted.text or "{}", type=dict[str, str])
     system = wire_tokens(system_wire(words["system"]), counter.count) if words.get("system") else 0
     tools = tools_tokens(words.get("tools", ""), counter.count)
-    _check_room(wanted.budget, system, tools)
     before = draft.state.settings
     event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools)
     after = evolve(draft.state, event).settings
+    check_room(after)
     if before == after:
         return
     draft.emit(event)
-    if before.model != after.model:
+    if before.model != after.model or before.prices != after.prices:
         draft.emit(*_recounted(draft.state, counter))
     if draft.state.epoch_count:
         if left := leaving(draft.state, inside=True):
@@ -239,27 +239,32 @@ def _recounted(state: Working, counter: Counter) -> list[ev.Recounted]:
     blocks = (*state.dropped, *state.blocks)
     if not state.entries and not blocks:
         return []
-    entries = ((one.sequence, message_tokens(one.message, counter.count)) for one in state.entries)
+    prices = state.settings.prices
+    entries = ((one.sequence, message_tokens(one.message, counter.count, prices)) for one in state.entries)
     of_blocks = (wire_tokens(one.wire, counter.count) for one in blocks)
     return [ev.Recounted(tokens=tuple(entries), blocks=tuple(of_blocks))]
 
 
-def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:
-    """At least half of the smallest budget must be left beside what is always there."""
-    needed = PRIMING_TOKENS + system_tokens + tools_tokens + BUDGET_TOKENS_MIN // 2
-    if needed > budget.context:
+def check_room(settings: Settings) -> None:
+    """At least half of the smallest budget must be left beside what is always there.
+
+    Raises:
+        BudgetError: The system prompt and tools leave less; with both numbers.
+    """
+    system, tools = settings.system_tokens, settings.tools_tokens
+    needed = PRIMING_TOKENS + system + tools + BUDGET_TOKENS_MIN // 2
+    if needed > settings.budget.context:
         raise BudgetError(
-            f"the system prompt ({system_tokens}) and tools ({tools_tokens}) leave no room for messages",
+            f"the system prompt ({system}) and tools ({tools}) leave no room for messages",
             needed_tokens=needed,
-            budget_tokens=budget.context,
+            budget_tokens=settings.budget.context,
         )
 
 
 def _changed(before: object, after: object) -> str:
     names = ("model", "system", "tools", "budget", "timezone", "policy")
-    return "a changed " + " and ".join(
-        name for name in names if getattr(before, name) != getattr(after, name)
-    )
+    changed = [name for name in names if getattr(before, name) != getattr(after, name)]
+    return "a changed " + (" and ".join(changed) or "price list")
 
 
 def _drawn_id(state: Working, sequence: int) -> str:

@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.policy import PolicyName
+from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.values import Message
 from actormem.core.wire import from_wire
 
@@ -17,6 +18,7 @@ __all__ = [
     "BlockMade",
     "BlocksDropped",
     "BlocksReturned",
+    "Calibrated",
     "Configured",
     "Cut",
     "EpochStarted",
@@ -43,7 +45,7 @@ class Shortened(msgspec.Struct, frozen=True):
     """How a message that is too large stands in contexts.
 
     Its first `characters` are kept, a mark says that `dropped_tokens` are missing, then come exact values of the
-    rest in at most `values_characters`; all of it takes `tokens`.
+    rest in at most `values_characters`; all of it takes `tokens`. `bare` is for the smallest contexts: three dots.
     """
 
     sequence: int
@@ -51,12 +53,14 @@ class Shortened(msgspec.Struct, frozen=True):
     tokens: int
     dropped_tokens: int
     values_characters: int = 0
+    bare: bool = False
 
 
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     """Spawn said something new; the settings from here on. `text` is a JSON object of `system` and `tools`.
 
-    `nonce` stands in the delimiters of everything memory adds; it is drawn once per session.
+    `nonce` stands in the delimiters of everything memory adds; it is drawn once per session. `prices`, `factor`,
+    `wide` and `extra_tokens` are how the model is counted: see `Calibrated`.
     """
 
     model: str
@@ -67,6 +71,10 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     system_tokens: int
     tools_tokens: int
     time_ms: int
+    prices: Prices = DEFAULT_PRICES
+    factor: float = 0.0
+    wide: bool = False
+    extra_tokens: int = 0
     text: str | None
 
 
@@ -75,6 +83,25 @@ class Recounted(msgspec.Struct, frozen=True, kw_only=True, tag="recounted"):
 
     tokens: tuple[tuple[int, int], ...]
     blocks: tuple[int, ...] = ()
+    text: str | None = None
+
+
+class Calibrated(msgspec.Struct, frozen=True, kw_only=True, tag="calibrated"):
+    """The provider's usage said how to count for the model; what is shown stays, and is counted anew.
+
+    `entries` are (sequence, tokens, tokens of the whole message), `blocks` (tokens, tokens of the summary), `notes`
+    (sequence, tokens, tokens apart).
+    """
+
+    factor: float
+    wide: bool
+    extra_tokens: int
+    system_tokens: int
+    tools_tokens: int
+    entries: tuple[tuple[int, int, int], ...] = ()
+    blocks: tuple[tuple[int, int], ...] = ()
+    notes: tuple[tuple[int, int, int], ...] = ()
+    head_tokens: int = 0
     text: str | None = None
 
 
@@ -245,6 +272,7 @@ class Rewound(msgspec.Struct, frozen=True, kw_only=True, tag="rewound"):
 SessionEvent: TypeAlias = (
     Configured
     | Recounted
+    | Calibrated
     | MessageAdded
     | TurnOpened
     | TurnClosed

@@ -11,7 +11,7 @@ import msgspec
 
 from actormem.errors import UsageError
 
-__all__ = ["ReplyDraft"]
+__all__ = ["ReplyDraft", "whole_reply"]
 
 
 CUT_OFF = ("length", "content_filter")  # finish reasons after which a tool call may lack its end
@@ -54,9 +54,7 @@ class ReplyDraft:
         choices = _field(chunk, "choices")
         if choices is None and usage is None:
             raise UsageError("a chunk must have choices or usage, as chat completions stream them")
-        tokens = _field(usage, "prompt_tokens")
-        if isinstance(tokens, int):
-            self.prompt_tokens = tokens
+        self.prompt_tokens = _prompt_tokens(usage) or self.prompt_tokens
         for choice in _items(choices):
             self._choice(choice)
 
@@ -123,6 +121,33 @@ class ReplyDraft:
         call = CallDraft(id, index)
         self._calls.append(call)
         return call
+
+
+def whole_reply(given: object) -> tuple[object, int]:
+    """The message of a whole completion, and what the provider counted for its request, or 0.
+
+    What is no completion is taken for the message itself. Tool calls that a limit of tokens cut off are dropped.
+
+    Raises:
+        UsageError: It has choices, but none with a message.
+    """
+    if isinstance(given, str) or _field(given, "choices") is None:
+        return given, 0
+    first = next((one for one in _items(_field(given, "choices")) if not _field(one, "index")), None)
+    message = _field(first, "message")
+    if message is None:
+        raise UsageError("a completion must have a choice with a message")
+    prompt_tokens = _prompt_tokens(_field(given, "usage"))
+    if _field(first, "finish_reason") in CUT_OFF and _field(message, "tool_calls"):
+        draft = ReplyDraft()
+        draft.feed(given)
+        message = draft.message(whole=True) or {"role": "assistant", "content": ""}
+    return message, prompt_tokens
+
+
+def _prompt_tokens(usage: object) -> int:
+    tokens = _field(usage, "prompt_tokens")
+    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0 else 0
 
 
 def _field(holder: object, name: str) -> object:

@@ -13,10 +13,12 @@ from actormem.core.context.shorten import shortened
 from actormem.core.entities import EntityTable
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.policy import PolicyName
+from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.session import events as ev
+from actormem.core.session.recount import recount
 from actormem.core.task import Task, next_task, with_message
 from actormem.core.values import Message
-from actormem.limits import DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
+from actormem.limits import BUDGET_TOKENS_MIN, DEFAULT_CONTEXT_TOKENS, PRIMING_TOKENS
 
 __all__ = [
     "Block",
@@ -33,7 +35,7 @@ DEFAULT_BUDGET = Budget(context=DEFAULT_CONTEXT_TOKENS)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What spawn said last."""
+    """What spawn said last, and how the model is counted: prices of parts, and what usage has shown of it."""
 
     model: str = ""
     budget: Budget = DEFAULT_BUDGET
@@ -44,6 +46,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: str = ""  # JSON, empty for none
     system_tokens: int = 0
     tools_tokens: int = 0
+    prices: Prices = DEFAULT_PRICES
+    factor: float = 0.0
+    wide: bool = False
+    extra_tokens: int = 0
+
+    @property
+    def format_tokens(self) -> int:
+        """What every request takes beside its messages and tools: a constant that leaves messages their least room."""
+        left = self.budget.context - PRIMING_TOKENS - self.system_tokens - self.tools_tokens
+        most = min(left // 2, left - BUDGET_TOKENS_MIN // 2)
+        return PRIMING_TOKENS + min(self.extra_tokens, max(0, most))
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +188,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     def fixed_tokens(self) -> int:
         """What stands in a context beside verbatim messages and their notes."""
         asked = self.settings.system_tokens + self.settings.tools_tokens
-        return PRIMING_TOKENS + asked + self.block_tokens + self.head_tokens
+        return self.settings.format_tokens + asked + self.block_tokens + self.head_tokens
 
     @property
     def block_tokens(self) -> int:
@@ -221,6 +234,8 @@ def evolve(state: Working, event: ev.SessionEvent, *, entities: MessageEntities 
             return change(state, settings=_settings(event))
         case ev.Recounted():
             return _recounted(state, dict(event.tokens), event.blocks)
+        case ev.Calibrated():
+            return recount(state, event)
         case ev.MessageAdded():
             return _message_added(state, event, entities)
         case ev.TurnOpened():
@@ -301,6 +316,10 @@ def _settings(event: ev.Configured) -> Settings:
         tools=words.get("tools", ""),
         system_tokens=event.system_tokens,
         tools_tokens=event.tools_tokens,
+        prices=event.prices,
+        factor=event.factor,
+        wide=event.wide,
+        extra_tokens=event.extra_tokens,
     )
 
 
