@@ -19,6 +19,7 @@ without waiting; `kernel` is what an actor is; `ports` is what is asked of the o
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.context.layout import Layout
 from actormem.core.context.trace import Trace
 from actormem.core.values import Hit, Item, Message, Owner, Recall, SessionKey, ToolCall
 from actormem.errors import (
@@ -52,6 +53,7 @@ __all__ = [
     "FolderInUseError",
     "Hit",
     "Item",
+    "Layout",
     "Message",
     "NotFoundError",
     "OverloadedError",

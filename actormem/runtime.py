@@ -9,6 +9,7 @@ from actormem import wiring
 from actormem.actors import messages as say
 from actormem.actors.services import Services
 from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.ids import checked_id
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
@@ -60,6 +61,7 @@ class Runtime(OwnerMemory):
         tools: Sequence[Mapping[str, object]] | Unset = UNSET,
         budget: Budget | Unset = UNSET,
         timezone: str | Unset = UNSET,
+        layout: Layout | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -74,6 +76,7 @@ class Runtime(OwnerMemory):
             tools: Tool schemas that you send with each request: they are counted.
             budget: Tokens; `Budget(context=4_096)` to begin with.
             timezone: An IANA name such as `Asia/Shanghai`: dates of messages that say no zone.
+            layout: Where notes stand and what is joined; `Layout()` to begin with.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
@@ -82,12 +85,15 @@ class Runtime(OwnerMemory):
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
         if budget is not UNSET and not isinstance(budget, Budget):
             raise UsageError(f"budget must be an actormem.Budget, not {type(budget).__name__}")
+        if layout is not UNSET and not isinstance(layout, Layout):
+            raise UsageError(f"layout must be an actormem.Layout, not {type(layout).__name__}")
         asked = say.Configure(
             model=text_or_none("model", model),
             system=text_or_none("system", system),
             tools=None if tools is UNSET else tools_wire(tools),
             budget=None if budget is UNSET else budget,
             timezone=zone_or_none(timezone),
+            layout=None if layout is UNSET else layout,
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)

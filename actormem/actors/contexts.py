@@ -7,14 +7,23 @@ from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
-from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
+from actormem.core.context.assembly import (
+    Context,
+    Part,
+    common_tokens,
+    note,
+    rendered,
+    sections,
+    total_tokens,
+)
+from actormem.core.context.breakpoints import cache_breakpoints
 from actormem.core.context.notes import Line, changed_line, hit_line, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.recall.gate import Gate, gate
 from actormem.core.recall.partition import FLOOR
-from actormem.core.session.decide import Draft, fit
+from actormem.core.session.decide import Draft, fit, fit_joined
 from actormem.core.session.working import Entry, Working
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
@@ -36,6 +45,7 @@ class ContextMaker:
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
+        self._counted_by: Tokenizer | None = None
 
     async def make(self, draft: Draft, tokenizer: Tokenizer, query: str = "") -> Context:
         """The context of the draft's state; what must be recorded of it is decided in the draft.
@@ -65,13 +75,15 @@ class ContextMaker:
                     lines = _lines(draft.state, asked.query, recalled) if new else []
                 draft.emit(note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
-            parts = assemble(draft.state)
+            known = {part.wire: part.tokens for part in self._before} if tokenizer is self._counted_by else {}
+            parts = fit_joined(draft, tokenizer, self._services.clock.now_ms(), known)
             messages = rendered(parts)
+            breakpoints = cache_breakpoints(parts, self._before, messages)
         trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
-            self._tools_before = draft.state.settings.tools
-        return Context(messages=messages, trace=trace)
+            self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
+        return Context(messages=messages, trace=trace, cache_breakpoints=breakpoints)
 
     async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
         if not asked.open and not state.shown:
@@ -103,7 +115,7 @@ class ContextMaker:
         included = [hit for hit in recalled.hits if hit.item.id in state.shown]
         return Trace(
             turn_id=state.turn_id,
-            tokens=state.tokens,
+            tokens=total_tokens(parts, state.settings.tools_tokens),
             budget_tokens=state.settings.budget.context,
             full_tokens=state.fixed_tokens - state.head_tokens + state.history_tokens,
             exact=tokenizer.exact,

@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.context.layout import Layout
 from actormem.core.session.events import MessageAdded, SessionEvent, message_of
 from actormem.core.summary import Summary
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
@@ -60,6 +61,7 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     tools: str | None = None
     budget: Budget | None = None
     timezone: str | None = None
+    layout: Layout | None = None
 
 
 class AddMessages(msgspec.Struct, frozen=True):

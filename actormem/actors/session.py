@@ -139,6 +139,7 @@ class SessionActor:
             model=model,
             budget=asked.budget or old.budget,
             timezone=old.timezone if asked.timezone is None else asked.timezone,
+            layout=asked.layout or old.layout,
             nonce=old.nonce or self._services.draw_nonce(),
             system_tokens=0,
             tools_tokens=0,

@@ -2,12 +2,14 @@
 
 System prompt · summary blocks · exact values of what was cut since · verbatim messages with their notes · the
 newest user message with its note. Within an epoch each context is, byte for byte, an extension of the one before.
+A `Layout` may put the note elsewhere; `joining` then joins what it asks to be joined.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
+from actormem.core.context.layout import Layout
 from actormem.core.context.notes import (
     Line,
     enclosed,
@@ -25,16 +27,30 @@ from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
 
-__all__ = ["Context", "Part", "assemble", "common_tokens", "note", "rendered", "sections", "system_wire"]
+__all__ = [
+    "Context",
+    "Part",
+    "assemble",
+    "common_tokens",
+    "note",
+    "rendered",
+    "sections",
+    "system_wire",
+    "total_tokens",
+]
 
 
 class Part(msgspec.Struct, frozen=True):
-    """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them."""
+    """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them.
+
+    `shares` are its tokens by section, where it was joined of messages of several.
+    """
 
     wire: str
     tokens: int
     section: str
     note_tokens: int = 0
+    shares: tuple[tuple[str, int], ...] = ()
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,10 +59,14 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         messages: Wire messages, ready for `chat.completions.create(messages=…)`. Yours to change.
         trace: What went in, what was left out and why, tokens by section, milliseconds by step.
+        cache_breakpoints: At most 4 places in `messages`, ascending, for providers whose prompt cache is told
+            where a prefix ends (Anthropic's `cache_control`): the end of the system prompt, of what stands for
+            the whole epoch, of what the context before held already, and of the context.
     """
 
     messages: list[dict[str, JsonValue]]
     trace: Trace
+    cache_breakpoints: tuple[int, ...] = ()
 
 
 def assemble(state: Working) -> tuple[Part, ...]:
@@ -55,6 +75,10 @@ def assemble(state: Working) -> tuple[Part, ...]:
     parts: list[Part] = []
     if settings.system:
         parts.append(Part(system_wire(settings.system), settings.system_tokens, "system"))
+    at_head = settings.layout.notes == "head"
+    if at_head and state.notes:
+        newest_note = state.notes[max(state.notes)]
+        parts.append(Part(newest_note.apart, newest_note.tokens, "notes", newest_note.tokens))
     parts += [Part(block.wire, block.tokens, "summary") for block in state.blocks if block.wire]
     if state.head:
         parts.append(Part(state.head, state.head_tokens, "values"))
@@ -62,7 +86,7 @@ def assemble(state: Working) -> tuple[Part, ...]:
     for entry in state.view:
         section = "newest" if newest is not None and entry.sequence >= newest.sequence else "verbatim"
         note = state.notes.get(entry.sequence)
-        if note is None:
+        if note is None or at_head:
             parts.append(Part(entry.wire, entry.tokens, section))
             continue
         if note.apart:
@@ -76,10 +100,16 @@ def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:
     """Tokens by section, in wire order; they add up to the tokens of the context."""
     tokens = {"format": PRIMING_TOKENS, "tools": state.settings.tools_tokens}
     for part in parts:
-        tokens[part.section] = tokens.get(part.section, 0) + part.tokens - part.note_tokens
-        tokens["notes"] = tokens.get("notes", 0) + part.note_tokens
+        own = ((part.section, part.tokens - part.note_tokens), ("notes", part.note_tokens))
+        for name, taken in part.shares or own:
+            tokens[name] = tokens.get(name, 0) + taken
     order = ("format", "tools", "system", "summary", "values", "verbatim", "notes", "newest")
     return tuple(Section(name, tokens[name]) for name in order if tokens.get(name))
+
+
+def total_tokens(parts: Sequence[Part], tools_tokens: int) -> int:
+    """Tokens of a request with these messages."""
+    return PRIMING_TOKENS + tools_tokens + sum(part.tokens for part in parts)
 
 
 def rendered(parts: Sequence[Part]) -> list[dict[str, JsonValue]]:
@@ -113,10 +143,11 @@ def note(state: Working, lines: Sequence[Line], counter: Counter) -> ev.NoteWrit
     budget = state.settings.budget
     ceiling = min(budget.recall_tokens, budget.context - state.tokens)
     words = words_of(entry.message)
-    nonce = state.settings.nonce
+    settings = state.settings
 
     def made(taken: Sequence[Line]) -> tuple[str, str, int, int]:
-        return _note_wires(entry, taken, nonce, words, counter)
+        inside, beside = _note_texts(taken, settings.nonce, words, settings.layout)
+        return _note_wires(entry, inside, beside, counter)
 
     taken = lines_within(lines, lambda some: made(some)[-1] <= ceiling) if ceiling > 0 else []
     if not taken:
@@ -131,17 +162,24 @@ def note(state: Working, lines: Sequence[Line], counter: Counter) -> ev.NoteWrit
     )
 
 
-def _note_wires(
-    entry: Entry, lines: Sequence[Line], nonce: str, words: str, counter: Counter
-) -> tuple[str, str, int, int]:
-    shown = _shown(entry)
+def _note_texts(lines: Sequence[Line], nonce: str, words: str, layout: Layout) -> tuple[str, str]:
+    """What of the note stands inside of the user's message, and what stands beside it."""
     own = [line.text for line in lines if line.by_user]
     others = [line.text for line in lines if not line.by_user]
-    merged = merged_wire(shown, enclosed(note_title(False, words), own, nonce)) if own else entry.wire
-    inside = wire_tokens(merged, counter.count) - entry.tokens if own else 0
-    apart = wire_of(enclosed(note_title(True, words), others, nonce)) if others else ""
+    inside = enclosed(note_title(False, words), own, nonce) if own else ""
+    beside = enclosed(note_title(True, words), others, nonce) if others else ""
+    if layout.join == "own" and not layout.note_apart:
+        return inside, beside
+    both = "\n\n".join(text for text in (inside, beside) if text)
+    return ("", both) if layout.note_apart else (both, "")
+
+
+def _note_wires(entry: Entry, inside: str, beside: str, counter: Counter) -> tuple[str, str, int, int]:
+    merged = merged_wire(_shown(entry), inside) if inside else entry.wire
+    inside_tokens = wire_tokens(merged, counter.count) - entry.tokens if inside else 0
+    apart = wire_of(beside) if beside else ""
     apart_tokens = wire_tokens(apart, counter.count)
-    return merged, apart, apart_tokens, inside + apart_tokens
+    return merged, apart, apart_tokens, inside_tokens + apart_tokens
 
 
 def _shown(entry: Entry) -> Message:

@@ -48,8 +48,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def base_tokens(state: Working) -> int:
-    """What every context holds: format, system prompt, tools."""
-    return PRIMING_TOKENS + state.settings.system_tokens + state.settings.tools_tokens
+    """What every context holds: format, system prompt, tools, what the layout may need."""
+    settings = state.settings
+    return PRIMING_TOKENS + settings.system_tokens + settings.tools_tokens + settings.layout_tokens
 
 
 def mark_tokens(state: Working, share: float) -> int:

@@ -4,12 +4,15 @@ A `Draft` gathers the events of one decision and evolves the state along, so tha
 one before it decided.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from actormem.core.budget import Budget
-from actormem.core.context.assembly import system_wire
+from actormem.core.context.assembly import Part, assemble, system_wire, total_tokens
 from actormem.core.context.blocks import Plan, written_block
 from actormem.core.context.fitting import over_budget, restart
+from actormem.core.context.joining import joined, opening_tokens
 from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.entities.exact import MessageEntities
 from actormem.core.ids import message_id
@@ -28,6 +31,7 @@ __all__ = [
     "close_turn",
     "configure",
     "fit",
+    "fit_joined",
     "open_turn",
     "swap_block",
 ]
@@ -61,9 +65,10 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     words = msgspec.json.decode(wanted.text or "{}", type=dict[str, str])
     system = wire_tokens(system_wire(words["system"]), counter.count) if words.get("system") else 0
     tools = tools_tokens(words.get("tools", ""), counter.count)
-    _check_room(wanted.budget, system, tools)
+    opening = opening_tokens(wanted.nonce, counter) if wanted.layout.join == "all" else 0
+    _check_room(wanted.budget, system, tools, opening)
     before = draft.state.settings
-    event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools)
+    event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools, layout_tokens=opening)
     after = evolve(draft.state, event).settings
     if before == after:
         return
@@ -140,6 +145,30 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
     assert not over_budget(draft.state), "a context is over its budget"
 
 
+def fit_joined(draft: Draft, counter: Counter, now_ms: int, known: Mapping[str, int]) -> tuple[Part, ...]:
+    """The parts of a context, joined as the layout asks; begins a new epoch where so they exceed the budget.
+
+    Joined messages take less than they took apart, as a rule of thumb: only a count of them can promise it. The
+    room that is left free grows until it is kept.
+
+    Args:
+        known: As for `joined`.
+    """
+    settings, events = draft.state.settings, list[ev.SessionEvent]()
+    parts = joined(assemble(draft.state), settings, counter, known)
+    spare = 0
+    while (over := total_tokens(parts, settings.tools_tokens) - settings.budget.context) > 0:
+        spare = 2 * spare + over
+        narrow = msgspec.structs.replace(settings, tools_tokens=settings.tools_tokens + spare)
+        tight = msgspec.structs.replace(draft.state, settings=narrow)
+        events = restart(tight, "the budget", counter, now_ms, keep_note=True)
+        trial = Draft(draft.state)
+        trial.emit(*events)
+        parts = joined(assemble(trial.state), settings, counter, known)
+    draft.emit(*events)
+    return parts
+
+
 def swap_block(draft: Draft, plan: Plan, summary: str, method: str, counter: Counter, now_ms: int) -> None:
     """Put a summary in the place of the messages it was planned for, and begin a new epoch."""
     summary = clean(summary)
@@ -163,9 +192,9 @@ def _recounted(state: Working, counter: Counter) -> list[ev.Recounted]:
     return [ev.Recounted(tokens=tuple(entries), blocks=tuple(blocks))]
 
 
-def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:
+def _check_room(budget: Budget, system_tokens: int, tools_tokens: int, layout_tokens: int) -> None:
     """At least half of the smallest budget must be left beside what is always there."""
-    needed = PRIMING_TOKENS + system_tokens + tools_tokens + BUDGET_TOKENS_MIN // 2
+    needed = PRIMING_TOKENS + system_tokens + tools_tokens + layout_tokens + BUDGET_TOKENS_MIN // 2
     if needed > budget.context:
         raise BudgetError(
             f"the system prompt ({system_tokens}) and tools ({tools_tokens}) leave no room for messages",
@@ -175,7 +204,7 @@ def _check_room(budget: Budget, system_tokens: int, tools_tokens: int) -> None:
 
 
 def _changed(before: object, after: object) -> str:
-    names = ("model", "system", "tools", "budget", "timezone")
+    names = ("model", "system", "tools", "budget", "timezone", "layout")
     return "a changed " + " and ".join(
         name for name in names if getattr(before, name) != getattr(after, name)
     )

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.values import Message
 from actormem.core.wire import from_wire
 
@@ -48,7 +49,8 @@ class Shortened(msgspec.Struct, frozen=True):
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     """Spawn said something new; the settings from here on. `text` is a JSON object of `system` and `tools`.
 
-    `nonce` stands in the delimiters of everything memory adds; it is drawn once per session.
+    `nonce` stands in the delimiters of everything memory adds; it is drawn once per session. `layout_tokens` is
+    what the layout may need for messages of its own.
     """
 
     model: str
@@ -57,6 +59,8 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     nonce: str
     system_tokens: int
     tools_tokens: int
+    layout: Layout = Layout()
+    layout_tokens: int = 0
     time_ms: int
     text: str | None
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.context.shorten import shortened
 from actormem.core.entities import EntityTable
 from actormem.core.entities.exact import MessageEntities, message_entities
@@ -40,6 +41,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: str = ""  # JSON, empty for none
     system_tokens: int = 0
     tools_tokens: int = 0
+    layout: Layout = Layout()
+    layout_tokens: int = 0  # of a message the layout may need at the beginning
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +143,8 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fixed_tokens(self) -> int:
         """What stands before the first verbatim message."""
-        asked = self.settings.system_tokens + self.settings.tools_tokens
+        settings = self.settings
+        asked = settings.system_tokens + settings.tools_tokens + settings.layout_tokens
         return PRIMING_TOKENS + asked + self.block_tokens + self.head_tokens
 
     @property
@@ -231,6 +235,8 @@ def _settings(event: ev.Configured) -> Settings:
         tools=words.get("tools", ""),
         system_tokens=event.system_tokens,
         tools_tokens=event.tools_tokens,
+        layout=event.layout,
+        layout_tokens=event.layout_tokens,
     )
 
 
@@ -286,6 +292,8 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
     elif not of_group and state.open_calls:  # a result whose words are erased: its group cannot be shown
         out |= {one.sequence for one in state.entries if one.group == state.entries[-1].group}
     entries = (*state.entries, entry)
+    if message.role == "user" and not state.settings.layout.keeps_notes:  # a note of the message before goes
+        state = change(state, notes={}, shown={})
     return change(state, entities=entities, entries=entries, out=out, open_calls=open_calls)
 
 
@@ -301,6 +309,7 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     state = change(state, noted=event.message_sequence)
     if not event.text:
         return state
+    earlier, shown = (state.notes, state.shown) if state.settings.layout.keeps_notes else ({}, {})
     note = msgspec.json.decode(event.text, type=dict[str, str])
     written = Note(
         merged=note["merged"],
@@ -311,8 +320,8 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     )
     return change(
         state,
-        notes={**state.notes, event.message_sequence: written},
-        shown={**state.shown, **dict(event.items)},
+        notes={**earlier, event.message_sequence: written},
+        shown={**shown, **dict(event.items)},
     )
 
 

@@ -1,0 +1,167 @@
+"""Contexts for chat templates that demand user and assistant in turn: neighbours of one role become one message.
+
+What is joined stands in the order it had, a blank line between. Three gaps no joining can close are closed by
+marked words of our own: a beginning without a user, a tool's result that nobody answered, a system message
+among the others. What is joined is counted as it stands, since no vocabulary promises what joining costs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from actormem.core.context.assembly import Part
+from actormem.core.context.notes import enclosed, wire_of
+from actormem.core.context.shorten import Counter
+from actormem.core.session.working import Settings
+from actormem.core.text import language
+from actormem.core.values import JsonValue
+from actormem.core.wire import content_text, wire_tokens
+from actormem.limits import MESSAGE_OVERHEAD_TOKENS
+
+__all__ = ["joined", "opening_tokens"]
+
+SYSTEM_ROLES = ("system", "developer")
+NO_REPLY = "[no reply was recorded]"
+WORDS = {
+    "en": {
+        "opening": "From memory: the conversation began earlier and goes on here.",
+        "system": "From the application, not said by the user:",
+    },
+    "zh": {
+        "opening": "来自记忆：对话早已开始，以下是后续。",
+        "system": "来自应用，并非用户所说：",
+    },
+}
+
+Fields: TypeAlias = Mapping[str, JsonValue]
+Run: TypeAlias = list[tuple[Part, Fields]]
+
+
+def joined(
+    parts: Sequence[Part], settings: Settings, counter: Counter, known: Mapping[str, int]
+) -> tuple[Part, ...]:
+    """The parts as the layout wants them joined; their tokens are those of the bytes they have.
+
+    Args:
+        known: Tokens of messages that were joined before, by their bytes.
+
+    Cost:
+        Nothing but for `join="all"`; there a count of what is joined and not known.
+    """
+    if settings.layout.join != "all":
+        return tuple(parts)
+    joiner = Joiner(settings.nonce, counter, known)
+    for part in parts:
+        joiner.take(part)
+    return tuple(joiner.one(run) for run in joiner.runs)
+
+
+def opening_tokens(nonce: str, counter: Counter) -> int:
+    """Tokens of the message that stands where a context would begin with the assistant."""
+    return max(wire_tokens(_opening(words, nonce), counter.count) for words in WORDS)
+
+
+class Joiner:
+    """Puts parts in runs, each to be one message, and what closes a gap between them."""
+
+    def __init__(self, nonce: str, counter: Counter, known: Mapping[str, int]) -> None:
+        self.runs: list[Run] = []
+        self._nonce = nonce
+        self._counter = counter
+        self._known = known
+
+    def take(self, part: Part) -> None:
+        """The next part."""
+        fields: Fields = msgspec.json.decode(part.wire)
+        if self.runs and fields["role"] in SYSTEM_ROLES:
+            fields = _as_user(fields, self._nonce)
+            part = self._part(fields, part.section)
+        role = fields["role"]
+        self._close_gap(fields)
+        before = self.runs[-1][-1][1] if self.runs else {}
+        if role == before.get("role") and role in ("user", "assistant") and not before.get("tool_calls"):
+            self.runs[-1].append((part, fields))
+        else:
+            self.runs.append([(part, fields)])
+
+    def one(self, run: Run) -> Part:
+        """The one message of a run."""
+        (first, fields), *rest = run
+        if not rest:
+            return first
+        for _, more in rest:
+            fields = _joined_fields(fields, more)
+        whole = self._part(fields, first.section)
+        return msgspec.structs.replace(whole, shares=_shares([part for part, _ in run], whole.tokens))
+
+    def _close_gap(self, fields: Fields) -> None:
+        before = self.runs[-1][-1][1]["role"] if self.runs else ""
+        if fields["role"] == "assistant" and before in ("", *SYSTEM_ROLES):
+            opening: Fields = msgspec.json.decode(_opening(language(_text(fields)), self._nonce))
+            self.runs.append([(self._part(opening, "format"), opening)])
+        elif fields["role"] == "user" and before == "tool":
+            no_reply: Fields = {"role": "assistant", "content": NO_REPLY}
+            self.runs.append([(self._part(no_reply, "format"), no_reply)])
+
+    def _part(self, fields: Fields, section: str) -> Part:
+        wire = msgspec.json.encode(fields).decode()
+        tokens = self._known.get(wire)
+        return Part(wire, wire_tokens(wire, self._counter.count) if tokens is None else tokens, section)
+
+
+def _opening(words: str, nonce: str) -> str:
+    return wire_of(enclosed(WORDS[words]["opening"], [], nonce))
+
+
+def _text(fields: Fields) -> str:
+    return content_text(fields.get("content"))
+
+
+def _as_user(fields: Fields, nonce: str) -> Fields:
+    """A system message of the caller's, below a mark the user cannot write."""
+    text, content = _text(fields), fields.get("content")
+    marked = enclosed(WORDS[language(text)]["system"], [text] if text else [], nonce)
+    others = [part for part in _parts(content) if not _is_text(part)]
+    return {**fields, "role": "user", "content": [_text_part(marked), *others] if others else marked}
+
+
+def _joined_fields(first: Fields, second: Fields) -> Fields:
+    """One message of two; a name stands there where both have the same."""
+    fields = {**first, **second, "content": _joined_content(first.get("content"), second.get("content"))}
+    if first.get("name") != second.get("name"):
+        del fields["name"]
+    return fields
+
+
+def _joined_content(first: JsonValue, second: JsonValue) -> JsonValue:
+    if not first or not second:
+        return first or second
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [*_parts(first), *_parts(second)]
+
+
+def _parts(content: JsonValue) -> list[JsonValue]:
+    if isinstance(content, str):
+        return [_text_part(content)]
+    return list(content) if isinstance(content, Sequence) else []
+
+
+def _text_part(text: str) -> JsonValue:
+    return {"type": "text", "text": text}
+
+
+def _is_text(part: JsonValue) -> bool:
+    return isinstance(part, str) or (isinstance(part, Mapping) and isinstance(part.get("text"), str))
+
+
+def _shares(run: Sequence[Part], tokens: int) -> tuple[tuple[str, int], ...]:
+    """Tokens by section: those of each part but for the overhead it no longer has; the rest is the last one's."""
+    found: dict[str, int] = {}
+    for place, part in enumerate(run):
+        taken = part.tokens - part.note_tokens - (MESSAGE_OVERHEAD_TOKENS if place else 0)
+        found[part.section] = found.get(part.section, 0) + taken
+        found["notes"] = found.get("notes", 0) + part.note_tokens
+    found[run[-1].section] += tokens - sum(found.values())
+    return tuple(found.items())
