@@ -23,16 +23,8 @@ __all__ = ["joined", "opening_tokens"]
 
 SYSTEM_ROLES = ("system", "developer")
 NO_REPLY = "[no reply was recorded]"
-WORDS = {
-    "en": {
-        "opening": "From memory: the conversation began earlier and goes on here.",
-        "system": "From the application, not said by the user:",
-    },
-    "zh": {
-        "opening": "来自记忆：对话早已开始，以下是后续。",
-        "system": "来自应用，并非用户所说：",
-    },
-}
+OPENING = {"en": "[the conversation began earlier]", "zh": "[此前已有对话]"}
+FROM_APPLICATION = {"en": "From the application, not said by the user:", "zh": "来自应用，并非用户所说："}
 
 Fields: TypeAlias = Mapping[str, JsonValue]
 Run: TypeAlias = list[tuple[Part, Fields]]
@@ -57,9 +49,9 @@ def joined(
     return tuple(joiner.one(run) for run in joiner.runs)
 
 
-def opening_tokens(nonce: str, counter: Counter) -> int:
+def opening_tokens(counter: Counter) -> int:
     """Tokens of the message that stands where a context would begin with the assistant."""
-    return max(wire_tokens(_opening(words, nonce), counter.count) for words in WORDS)
+    return max(wire_tokens(wire_of(words), counter.count) for words in OPENING.values())
 
 
 class Joiner:
@@ -79,7 +71,7 @@ class Joiner:
             part = self._part(fields, part.section)
         role = fields["role"]
         self._close_gap(fields)
-        before = self.runs[-1][-1][1] if self.runs else {}
+        before: Fields = self.runs[-1][-1][1] if self.runs else {}
         if role == before.get("role") and role in ("user", "assistant") and not before.get("tool_calls"):
             self.runs[-1].append((part, fields))
         else:
@@ -98,7 +90,7 @@ class Joiner:
     def _close_gap(self, fields: Fields) -> None:
         before = self.runs[-1][-1][1]["role"] if self.runs else ""
         if fields["role"] == "assistant" and before in ("", *SYSTEM_ROLES):
-            opening: Fields = msgspec.json.decode(_opening(language(_text(fields)), self._nonce))
+            opening: Fields = {"role": "user", "content": OPENING[language(_text(fields))]}
             self.runs.append([(self._part(opening, "format"), opening)])
         elif fields["role"] == "user" and before == "tool":
             no_reply: Fields = {"role": "assistant", "content": NO_REPLY}
@@ -110,10 +102,6 @@ class Joiner:
         return Part(wire, wire_tokens(wire, self._counter.count) if tokens is None else tokens, section)
 
 
-def _opening(words: str, nonce: str) -> str:
-    return wire_of(enclosed(WORDS[words]["opening"], [], nonce))
-
-
 def _text(fields: Fields) -> str:
     return content_text(fields.get("content"))
 
@@ -121,7 +109,7 @@ def _text(fields: Fields) -> str:
 def _as_user(fields: Fields, nonce: str) -> Fields:
     """A system message of the caller's, below a mark the user cannot write."""
     text, content = _text(fields), fields.get("content")
-    marked = enclosed(WORDS[language(text)]["system"], [text] if text else [], nonce)
+    marked = enclosed(FROM_APPLICATION[language(text)], [text] if text else [], nonce)
     others = [part for part in _parts(content) if not _is_text(part)]
     return {**fields, "role": "user", "content": [_text_part(marked), *others] if others else marked}
 

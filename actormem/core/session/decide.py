@@ -36,6 +36,7 @@ __all__ = [
     "swap_block",
 ]
 
+PATIENT_TRIES = 8  # to find the room that joined messages need, before what must stay is risked
 NO_RESULT = "[no result was recorded for this call]"
 
 
@@ -65,7 +66,7 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     words = msgspec.json.decode(wanted.text or "{}", type=dict[str, str])
     system = wire_tokens(system_wire(words["system"]), counter.count) if words.get("system") else 0
     tools = tools_tokens(words.get("tools", ""), counter.count)
-    opening = opening_tokens(wanted.nonce, counter) if wanted.layout.join == "all" else 0
+    opening = opening_tokens(counter) if wanted.layout.join == "all" else 0
     _check_room(wanted.budget, system, tools, opening)
     before = draft.state.settings
     event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools, layout_tokens=opening)
@@ -149,16 +150,16 @@ def fit_joined(draft: Draft, counter: Counter, now_ms: int, known: Mapping[str, 
     """The parts of a context, joined as the layout asks; begins a new epoch where so they exceed the budget.
 
     Joined messages take less than they took apart, as a rule of thumb: only a count of them can promise it. The
-    room that is left free grows until it is kept.
+    room that is left free grows by what was missing until it is enough, after some tries twice as fast.
 
     Args:
         known: As for `joined`.
     """
     settings, events = draft.state.settings, list[ev.SessionEvent]()
     parts = joined(assemble(draft.state), settings, counter, known)
-    spare = 0
+    spare = tries = 0
     while (over := total_tokens(parts, settings.tools_tokens) - settings.budget.context) > 0:
-        spare = 2 * spare + over
+        spare, tries = spare * (1 if tries < PATIENT_TRIES else 2) + over, tries + 1
         narrow = msgspec.structs.replace(settings, tools_tokens=settings.tools_tokens + spare)
         tight = msgspec.structs.replace(draft.state, settings=narrow)
         events = restart(tight, "the budget", counter, now_ms, keep_note=True)
