@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
 from types import TracebackType
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import anyio
 
@@ -19,7 +19,7 @@ from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
 from actormem.front import positive, share, whole
 from actormem.kernel import ActorSystem, Clock, SystemClock
-from actormem.ports import LLM, Embedder, Tokenizer
+from actormem.ports import LLM, Cache, Embedder, Tokenizer, Warmer
 from actormem.runtime import Runtime
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
@@ -27,6 +27,7 @@ from actormem.storage.record import open_record
 __all__ = ["open"]
 
 CACHE_FOLDER = "cache"
+Port = TypeVar("Port", bound=Cache | LLM | Warmer | Embedder | None)
 
 
 @asynccontextmanager
@@ -43,6 +44,7 @@ async def open(
     write_threshold: float = limits.WRITE_THRESHOLD,
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE,
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
+    prewarm: str | Warmer | None = None,
     idle_s: float = limits.IDLE_S,
     resident_limit: int = limits.RESIDENT_LIMIT,
     lock_wait_s: float = 0.0,
@@ -63,6 +65,7 @@ async def open(
         write_threshold: Importance, 0 to 1, below which what a user says in passing is not kept as a fact.
         summaries_at_once: Summaries made at the same time.
         llm_deadline_s: What one background call may take, in seconds.
+        prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         idle_s: Seconds without a message before a session or an owner's memory leaves this process's memory.
         resident_limit: How many of each may be in it.
         lock_wait_s: Seconds to wait for another process to leave the folder.
@@ -91,13 +94,10 @@ async def open(
             open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
         )
         system = ActorSystem(clock=clock or SystemClock())
-        cache = MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER)
-        stack.push_async_callback(cache.aclose)
-        found_llm = wiring.make_llm(llm)
-        if found_llm is not None:
-            stack.push_async_callback(found_llm.aclose)
-        found_embedder = await wiring.started_embedder(embedder)
-        stack.push_async_callback(found_embedder.aclose)
+        cache = _kept(stack, MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER))
+        found_llm = _kept(stack, wiring.make_llm(llm))
+        found_warmer = _kept(stack, wiring.make_warmer(prewarm))
+        found_embedder = _kept(stack, await wiring.started_embedder(embedder))
         tokenizers = wiring.Tokenizers(tokenizer)
         await tokenizers.load("")
         services = Services(
@@ -112,6 +112,7 @@ async def open(
             draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",
             draw_share=SystemRandom().random,
             options=options,
+            warmer=found_warmer,
         )
         _register(system, services, idle_s, resident_limit)
         await stack.enter_async_context(system)
@@ -120,6 +121,13 @@ async def open(
         with left:
             yield runtime
     left.go_on()
+
+
+def _kept(stack: AsyncExitStack, port: Port) -> Port:
+    """The port, closed when the stack is left; None is none."""
+    if port is not None:
+        stack.push_async_callback(port.aclose)
+    return port
 
 
 class _Left:

@@ -35,6 +35,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         news_refused: News for long-term memory that did not get through; it was read from the record later.
         llm_failures, embed_failures: Background calls that failed.
         embedded_texts: Texts embedded, caches apart.
+        prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
+            are those that were not wanted any more.
     """
 
     sessions: KindStatistics
@@ -49,6 +51,9 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     llm_failures: int
     embed_failures: int
     embedded_texts: int
+    prewarms: int
+    prewarm_failures: int
+    prewarms_dropped: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -67,4 +72,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         llm_failures=counters.llm_failures,
         embed_failures=counters.embed_failures,
         embedded_texts=counters.embedded_texts,
+        prewarms=counters.prewarms,
+        prewarm_failures=counters.prewarm_failures,
+        prewarms_dropped=counters.prewarms_dropped,
     )

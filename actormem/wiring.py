@@ -7,9 +7,9 @@ from typing import TypeVar, cast
 import anyio.to_thread
 
 from actormem.errors import ProviderError, UsageError
-from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
+from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors, Warmer
 
-__all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_embedder"]
+__all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "make_warmer", "started_embedder"]
 
 
 Port = TypeVar("Port")
@@ -66,6 +66,23 @@ def make_llm(given: str | LLM | None) -> LLM | None:
             f"unknown llm {given!r}", hint="use openai:MODEL, an object with the LLM port, or None"
         )
     return cast("LLM", import_module("actormem.adapters.openai").OpenAILLM(model))
+
+
+def make_warmer(given: str | Warmer | None) -> Warmer | None:
+    """What fills prefix caches ahead of turns: None, `openai`, or an object of yours.
+
+    Raises:
+        UsageError: The name is not this one, or there is no key for it.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return _checked("prewarm", given, "warm")
+    if given != "openai":
+        raise UsageError(
+            f"unknown prewarm {given!r}", hint="use openai, an object with the Warmer port, or None"
+        )
+    return cast("Warmer", import_module("actormem.adapters.warming").OpenAIWarmer())
 
 
 def make_embedder(given: str | Embedder | None) -> Embedder:

@@ -52,6 +52,7 @@ class LayoutDriver(Driver):
         super().__init__(layout)
         self.parts: Sequence[Part] = ()
         self._counter = counter
+        self._counted_by: Any = None
         self._shown: list[Any] = []
         self._shown_for = (-1, -1)
 
@@ -64,7 +65,9 @@ class LayoutDriver(Driver):
         return self.parts
 
     def _fit_joined(self, draft: Any) -> None:
-        self.parts = fit_joined(draft, self.counter, NOW_MS, {part.wire: part.tokens for part in self.parts})
+        same = self._counted_by is self.counter
+        known = {part.wire: part.tokens for part in self.parts} if same else {}
+        self.parts, self._counted_by = fit_joined(draft, self.counter, NOW_MS, known), self.counter
 
     def _check(self) -> None:
         parts, settings = self._parts(), self.state.settings

@@ -11,9 +11,11 @@ from actormem.actors.precedence import Precedence
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
-from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors
+from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors, Warmer
 
 __all__ = ["Counters", "Options", "Services"]
+
+PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +47,9 @@ class Counters(msgspec.Struct):
     embed_failures: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
+    prewarms: int = 0
+    prewarm_failures: int = 0
+    prewarms_dropped: int = 0
 
 
 class Services:
@@ -64,6 +69,7 @@ class Services:
         draw_nonce: Callable[[], str],
         draw_share: Callable[[], float],
         options: Options,
+        warmer: Warmer | None = None,
     ) -> None:
         self.clock = clock
         self.record = record
@@ -76,12 +82,14 @@ class Services:
         self.draw_nonce = draw_nonce
         self.draw_share = draw_share
         self.options = options
+        self.warmer = warmer
         self.counters = Counters()
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
         self.forgetting: set[Owner] = set()  # whose sessions take nothing in until it is done
         self.precedence = Precedence(clock)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
+        self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:

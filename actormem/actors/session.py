@@ -19,6 +19,7 @@ from actormem.actors.contexts import ContextMaker
 from actormem.actors.journal import Journal
 from actormem.actors.redacting import redacted_texts
 from actormem.actors.services import Services
+from actormem.actors.warming import Prewarming
 from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.session import decide
@@ -42,6 +43,7 @@ class SessionActor:
         self._journal = Journal(key, services, self._durable)
         self._compactor = Compactor(key, services)
         self._contexts = ContextMaker(key, services, self._compactor)
+        self._prewarming = Prewarming(services, self._answer_settling)
         self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
         self._open_request = ""  # who asked for the open turn
         self._settling: list[Reply] = []
@@ -53,6 +55,7 @@ class SessionActor:
 
         One that cannot be read answers with that error, until it is woken again.
         """
+        self._prewarming.start(scope)
         try:
             await self._journal.load()
         except StorageError as error:
@@ -120,6 +123,8 @@ class SessionActor:
     def _configure(self, asked: say.Configure, reply: Reply | None) -> None:
         draft = self._journal.draft()
         self._settle_on(draft, asked)
+        if draft.events:
+            self._prewarming.discard()
         self._journal.commit(draft, _acknowledge(reply, None))
         self._after()
 
@@ -221,6 +226,7 @@ class SessionActor:
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
         self._open_request = asked.request
+        self._prewarming.turn_opened()
         context = await self._context("")
         if reply.answered:  # the asker has gone meanwhile
             await self._withdraw(say.WithdrawTurn(asked.request))
@@ -268,6 +274,7 @@ class SessionActor:
             reply.answer(say.Redacted(0))
             return
         self._compactor.discard()
+        self._prewarming.discard()
         done = anyio.Event()
         self._journal.replace_texts(tuple(texts), lambda _: done.set())
         await done.wait()
@@ -281,6 +288,7 @@ class SessionActor:
 
     def _erase(self, reply: Reply | None) -> None:
         self._compactor.discard()
+        self._prewarming.discard()
         self._missed, self._unreadable = 0, None
         for _, waiting in self._waiting:
             waiting.fail(StoppedError("the turn cannot begin", reason="the session is being forgotten"))
@@ -301,8 +309,13 @@ class SessionActor:
             draft = self._journal.draft()
             self._compactor.swap(draft, self._tokenizer, between_turns=True)
             self._journal.commit(draft)
+            if draft.events:
+                self._prewarming.want(self._journal.state, self._tokenizer)
         self._compactor.want(self._journal.state)
-        if not self._compactor.in_flight:
+        self._answer_settling()
+
+    def _answer_settling(self) -> None:
+        if not self._compactor.in_flight and not self._prewarming.in_flight:
             for reply in self._settling:
                 reply.answer(None)
             self._settling.clear()
