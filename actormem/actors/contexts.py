@@ -75,8 +75,7 @@ class ContextMaker:
                     lines = _lines(draft.state, asked.query, recalled) if new else []
                 draft.emit(note(draft.state, lines, tokenizer))
         with steps.step("assemble"):
-            known = {part.wire: part.tokens for part in self._before} if tokenizer is self._counted_by else {}
-            parts = fit_joined(draft, tokenizer, self._services.clock.now_ms(), known)
+            parts = fit_joined(draft, tokenizer, self._services.clock.now_ms(), self._known(tokenizer))
             messages = rendered(parts)
             breakpoints = cache_breakpoints(parts, self._before, messages)
         trace = self._trace(draft.state, parts, tokenizer, asked, recalled, degraded, steps)
@@ -84,6 +83,10 @@ class ContextMaker:
             self._before, self._epoch_before = parts, draft.state.epoch_count
             self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
         return Context(messages=messages, trace=trace, cache_breakpoints=breakpoints)
+
+    def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
+        """Tokens of the messages of the context before, where the same vocabulary counted them."""
+        return {part.wire: part.tokens for part in self._before} if tokenizer is self._counted_by else {}
 
     async def _recall(self, state: Working, asked: Gate, *, again: bool) -> tuple[Recalled, tuple[str, ...]]:
         if not asked.open and not state.shown:

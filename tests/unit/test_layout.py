@@ -8,6 +8,7 @@ import pytest
 
 from actormem import Budget, Layout, UsageError
 from actormem.core.context.assembly import rendered, total_tokens
+from actormem.core.context.blocks import base_tokens
 from actormem.core.context.breakpoints import cache_breakpoints
 from actormem.core.context.joining import NO_REPLY, OPENING
 from actormem.core.context.notes import Line
@@ -130,6 +131,22 @@ def test_a_state_of_any_layout_is_replayed_and_read_back(layout: Layout) -> None
     assert driver.state.settings.layout == layout
 
 
+def test_a_note_goes_even_where_the_words_of_the_next_message_are_erased() -> None:
+    driver = driver_of("volatile")
+    two_turns(driver)
+    added = [place for place, event in enumerate(driver.events) if isinstance(event, ev.MessageAdded)]
+    state = replayed(driver.events, without=frozenset({added[-1]}))
+    assert list(state.notes) == [driver.state.noted]
+    assert set(state.shown) == {"m1"}
+
+
+def test_what_the_layout_may_need_is_part_of_what_every_context_holds() -> None:
+    strict, plain = driver_of(join="all").state, driver_of().state
+    assert plain.settings.layout_tokens == 0 < strict.settings.layout_tokens
+    assert base_tokens(strict) - base_tokens(plain) == strict.settings.layout_tokens
+    assert strict.fixed_tokens == base_tokens(strict)
+
+
 def test_settings_that_were_stored_without_a_layout_have_the_first_one() -> None:
     driver = driver_of()
     [configured] = [one for one in driver.events if isinstance(one, ev.Configured)]
@@ -219,6 +236,15 @@ def test_pictures_are_joined_as_parts_and_keep_their_order() -> None:
     content = wires(driver)[1]["content"]
     assert [part["type"] for part in content] == ["text", "image_url", "text", "text"]
     assert (content[0]["text"], content[1], content[2]["text"]) == ("Look.", IMAGE, "What is it?")
+
+
+def test_a_name_stands_at_a_joined_message_only_where_all_of_it_is_theirs() -> None:
+    driver = driver_of(join="all")
+    for name in ("ada", "ada", "bo"):
+        driver._add({"role": "user", "name": name, "content": f"{name} speaks."})
+        driver._context()
+        shown = wires(driver)[1].get("name")
+        assert shown == ("ada" if name == "ada" else None)
 
 
 def test_a_vocabulary_in_which_joining_costs_more_than_the_budget_has_ends_the_epoch() -> None:
