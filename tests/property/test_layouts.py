@@ -11,7 +11,7 @@ from tests.conversations import conversations, replayed
 from tests.layouts import LAYOUTS, CostlyJoins, LayoutDriver
 
 checked = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 Conversation = tuple[tuple[Any, ...], list[tuple[tuple[Any, ...], Any]]]
 
@@ -37,7 +37,7 @@ def test_every_context_that_is_joined_is_taken_by_strict_templates(conversation:
     driven(conversation, LayoutDriver(Layout(join="all")))
 
 
-@settings(checked, max_examples=15)
+@settings(checked, max_examples=6)
 @given(conversations)
 def test_a_vocabulary_in_which_joined_texts_cost_more_changes_no_promise(conversation: Conversation) -> None:
     driven(conversation, LayoutDriver(Layout(join="all"), CostlyJoins()))
@@ -45,7 +45,7 @@ def test_a_vocabulary_in_which_joined_texts_cost_more_changes_no_promise(convers
 
 @pytest.mark.full
 def test_many_conversations_of_every_layout() -> None:
-    @settings(checked, max_examples=3_000)
+    @settings(checked, max_examples=1_000)
     @given(conversations, st.sampled_from(LAYOUTS))
     def many(conversation: Conversation, layout: Layout) -> None:
         driven(conversation, LayoutDriver(layout))
