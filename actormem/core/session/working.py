@@ -102,7 +102,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
         entries: Messages no block stands for, oldest first.
         out: Sequences of entries that are not shown, because the budget was met.
         open_calls: Ids of tool calls that have no result yet.
-        notes: By sequence of the user message they belong to; they end with the epoch.
+        notes: By sequence of the user message they belong to; they end with the epoch, or as the layout says.
         noted: Sequence of the last user message whose note is decided.
         shown: Memory items this epoch shows: id to version.
         head: Wire message with exact values of messages out of view, or an empty string.
