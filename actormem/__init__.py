@@ -19,6 +19,7 @@ without waiting; `kernel` is what an actor is; `ports` is what is asked of the o
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.context.layout import Layout
 from actormem.core.context.trace import Trace
 from actormem.core.prices import Prices
 from actormem.core.session.past import PastTurn
@@ -55,6 +56,7 @@ __all__ = [
     "FolderInUseError",
     "Hit",
     "Item",
+    "Layout",
     "Message",
     "NotFoundError",
     "OverloadedError",

@@ -20,7 +20,7 @@ from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
 from actormem.front import positive, share, whole
 from actormem.kernel import ActorSystem, Clock, SystemClock
-from actormem.ports import LLM, Cache, Embedder, Tokenizer
+from actormem.ports import LLM, Cache, Embedder, Tokenizer, Warmer
 from actormem.runtime import Runtime
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
@@ -28,7 +28,7 @@ from actormem.storage.record import open_record
 __all__ = ["open"]
 
 CACHE_FOLDER = "cache"
-Port = TypeVar("Port", LLM, Embedder, Cache)
+Port = TypeVar("Port", bound=Cache | LLM | Warmer | Embedder | None)
 
 
 @asynccontextmanager
@@ -47,6 +47,7 @@ async def open(
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE,
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
     daily_llm_tokens: int | None = None,
+    prewarm: str | Warmer | None = None,
     idle_s: float = limits.IDLE_S,
     resident_limit: int = limits.RESIDENT_LIMIT,
     lock_wait_s: float = 0.0,
@@ -68,6 +69,7 @@ async def open(
         summaries_at_once: Summaries made at the same time.
         llm_deadline_s: What one background call may take, in seconds.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
+        prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         idle_s: Seconds without a message before a session or an owner's memory leaves this process's memory.
         resident_limit: How many of each may be in it.
         lock_wait_s: Seconds to wait for another process to leave the folder.
@@ -98,8 +100,8 @@ async def open(
         record = await stack.enter_async_context(opened)
         system = ActorSystem(clock=clock or SystemClock())
         cache = _kept(stack, MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER))
-        found_llm = wiring.make_llm(llm)
-        found_llm = found_llm and _kept(stack, found_llm)
+        found_llm = _kept(stack, wiring.make_llm(llm))
+        found_warmer = _kept(stack, wiring.make_warmer(prewarm))
         found_embedder = _kept(stack, await wiring.started_embedder(embedder))
         await tokenizers.load("")
         services = Services(
@@ -114,6 +116,7 @@ async def open(
             draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",
             draw_share=SystemRandom().random,
             options=options,
+            warmer=found_warmer,
         )
         _register(system, services, idle_s, resident_limit)
         await stack.enter_async_context(system)
@@ -125,8 +128,9 @@ async def open(
 
 
 def _kept(stack: AsyncExitStack, port: Port) -> Port:
-    """The port, to be closed at the end."""
-    stack.push_async_callback(port.aclose)
+    """The port, closed when the stack is left; None is none."""
+    if port is not None:
+        stack.push_async_callback(port.aclose)
     return port
 
 

@@ -40,6 +40,7 @@ __all__ = [
     "Tokenizer",
     "VectorIndex",
     "Vectors",
+    "Warmer",
     "Write",
 ]
 
@@ -103,6 +104,27 @@ class LLM(Protocol):
     async def complete(
         self, messages: Sequence[Mapping[str, JsonValue]], *, tokens_max: int, deadline_s: float
     ) -> str: ...
+    async def aclose(self) -> None: ...
+
+
+class Warmer(Protocol):
+    """Fills the prefix cache of a model's server, so that the user's next words are all it has yet to read.
+
+    1. `warm` sends one request with exactly these messages and tools, for a reply of one token, and drops it.
+    2. It returns or raises within `deadline_s`, whatever the server does, and stops when its caller is cancelled.
+    3. A failure is a `ProviderError`; it holds no prompt text and no key.
+    """
+
+    @property
+    def name(self) -> str: ...
+    async def warm(
+        self,
+        model: str,
+        messages: Sequence[Mapping[str, JsonValue]],
+        tools: Sequence[Mapping[str, JsonValue]],
+        *,
+        deadline_s: float,
+    ) -> None: ...
     async def aclose(self) -> None: ...
 
 

@@ -9,6 +9,7 @@ from actormem import wiring
 from actormem.actors import messages as say
 from actormem.actors.services import Services
 from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.ids import checked_id
 from actormem.core.policy import PolicyName, checked_policy
 from actormem.core.values import SessionKey
@@ -62,6 +63,7 @@ class Runtime(OwnerMemory):
         budget: Budget | Unset = UNSET,
         timezone: str | Unset = UNSET,
         policy: PolicyName | Unset = UNSET,
+        layout: Layout | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -78,6 +80,7 @@ class Runtime(OwnerMemory):
             timezone: An IANA name such as `Asia/Shanghai`: dates of messages that say no zone.
             policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
                 `window` or `full`; see the table of policies in the README.
+            layout: Where notes stand and what is joined; `Layout()` to begin with.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
@@ -86,6 +89,8 @@ class Runtime(OwnerMemory):
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
         if budget is not UNSET and not isinstance(budget, Budget):
             raise UsageError(f"budget must be an actormem.Budget, not {type(budget).__name__}")
+        if layout is not UNSET and not isinstance(layout, Layout):
+            raise UsageError(f"layout must be an actormem.Layout, not {type(layout).__name__}")
         asked = say.Configure(
             model=text_or_none("model", model),
             system=text_or_none("system", system),
@@ -93,6 +98,7 @@ class Runtime(OwnerMemory):
             budget=None if budget is UNSET else budget,
             timezone=zone_or_none(timezone),
             policy=None if policy is UNSET else checked_policy(policy),
+            layout=None if layout is UNSET else layout,
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)

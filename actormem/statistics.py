@@ -40,6 +40,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         llm_failures, embed_failures: Background calls that failed.
         llm_prompt_tokens, llm_reply_tokens: Of background calls, failed ones too, as we count.
         embedded_texts: Texts embedded, caches apart.
+        prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
+            are those that were not wanted any more.
     """
 
     sessions: KindStatistics
@@ -60,6 +62,9 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     llm_reply_tokens: int
     embed_failures: int
     embedded_texts: int
+    prewarms: int
+    prewarm_failures: int
+    prewarms_dropped: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -84,4 +89,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         llm_reply_tokens=counters.llm_reply_tokens,
         embed_failures=counters.embed_failures,
         embedded_texts=counters.embedded_texts,
+        prewarms=counters.prewarms,
+        prewarm_failures=counters.prewarm_failures,
+        prewarms_dropped=counters.prewarms_dropped,
     )

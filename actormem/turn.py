@@ -42,6 +42,15 @@ class Turn:
     Attributes:
         messages: The newest context, ready for `chat.completions.create(messages=…)`.
         trace: Why it is what it is.
+        cache_breakpoints: Places in `messages`, at most 4, where a provider that must be told so should end a
+            cached prefix; empty before the turn was entered. See `Context`. For Anthropic's models behind a
+            server that speaks OpenAI's protocol:
+
+            for place in turn.cache_breakpoints:
+                content = turn.messages[place]["content"]
+                parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+                parts[-1]["cache_control"] = {"type": "ephemeral"}
+                turn.messages[place]["content"] = parts
         id: The id of the user's message. The same id resumes an unanswered turn.
         prompt_tokens: What the provider counted for the last request it told the usage of, or 0.
         first_token_ms: From the context to the first streamed word, or None.
@@ -57,6 +66,7 @@ class Turn:
         check_loop: Callable[[], None],
     ) -> None:
         self.messages: list[dict[str, JsonValue]] = []
+        self.cache_breakpoints: tuple[int, ...] = ()
         self.id = message.id
         self.first_token_ms: float | None = None
         self.prompt_tokens = 0
@@ -234,6 +244,7 @@ class Turn:
 
     def _take(self, context: Context) -> None:
         self.messages, self._trace = context.messages, context.trace
+        self.cache_breakpoints = context.cache_breakpoints
         self._began_s = self._clock.monotonic_s()
         self._draft = ReplyDraft()
         self._usage_tokens = 0

@@ -10,9 +10,9 @@ from actormem.core.price_table import checked_table, prices_of
 from actormem.core.prices import Prices
 from actormem.core.summary import WINDOW_TOKENS_MIN
 from actormem.errors import BudgetError, ProviderError, UsageError
-from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors
+from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors, Warmer
 
-__all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "started_embedder"]
+__all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "make_warmer", "started_embedder"]
 
 
 Port = TypeVar("Port")
@@ -98,6 +98,23 @@ def _with_window(llm: LLM) -> LLM:
             budget_tokens=llm.window_tokens,
         )
     return llm
+
+
+def make_warmer(given: str | Warmer | None) -> Warmer | None:
+    """What fills prefix caches ahead of turns: None, `openai`, or an object of yours.
+
+    Raises:
+        UsageError: The name is not this one, or there is no key for it.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return _checked("prewarm", given, "warm")
+    if given != "openai":
+        raise UsageError(
+            f"unknown prewarm {given!r}", hint="use openai, an object with the Warmer port, or None"
+        )
+    return cast("Warmer", import_module("actormem.adapters.warming").OpenAIWarmer())
 
 
 def make_embedder(given: str | Embedder | None) -> Embedder:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from actormem.actors.rewinding import way_back
 from actormem.adapters.toktok import ToktokTokenizer
 from actormem.core.budget import Budget
-from actormem.core.context.assembly import assemble, note, rendered
+from actormem.core.context.assembly import Part, assemble, note, rendered
 from actormem.core.context.blocks import Plan, plan_compaction
+from actormem.core.context.layout import Layout
 from actormem.core.context.notes import Line
 from actormem.core.policy import PolicyName
 from actormem.core.session import events as ev
@@ -116,9 +117,10 @@ conversations = st.tuples(settings, st.lists(st.tuples(steps, lines), min_size=8
 class Driver:
     """One conversation: takes steps, makes a context after each, and checks it against the one before."""
 
-    def __init__(self, policy: PolicyName = "auto") -> None:
+    def __init__(self, policy: PolicyName = "auto", layout: Layout | None = None) -> None:
         self.state = Working()
         self.policy: PolicyName = policy
+        self.layout = layout or Layout()
         self.events: list[ev.SessionEvent] = []
         self.lines: Sequence[Line] = ()
         self.contexts = 0
@@ -165,6 +167,7 @@ class Driver:
             nonce=NONCE,
             system_tokens=0,
             tools_tokens=0,
+            layout=self.layout,
             time_ms=NOW_MS,
             text=json.dumps({"system": system, "tools": tools}),
         )
@@ -240,9 +243,12 @@ class Driver:
         self.contexts += 1
         self._check()
 
+    def _parts(self) -> Sequence[Part]:
+        return assemble(self.state)
+
     def _check(self) -> None:
         settings = self.state.settings
-        parts = assemble(self.state)
+        parts = self._parts()
         messages = json.loads(json.dumps(rendered(parts)))
         counted = wire_tokens(messages, settings.tools, self.counter.count)
         assert counted <= settings.budget.context, "over the budget"

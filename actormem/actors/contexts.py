@@ -14,14 +14,15 @@ from actormem.actors.services import Services
 from actormem.core.context.assembly import (
     Context,
     Part,
-    assemble,
     assemble_noted,
     common_tokens,
     note,
     note_alone,
     rendered,
     sections,
+    total_tokens,
 )
+from actormem.core.context.breakpoints import cache_breakpoints
 from actormem.core.context.notes import (
     GONE_VERSION,
     Line,
@@ -39,7 +40,7 @@ from actormem.core.facts.attributes import attribute_names
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import Gate
 from actormem.core.recall.partition import FLOOR
-from actormem.core.session.decide import Draft, fit, renew
+from actormem.core.session.decide import Draft, fit, fit_joined, renew
 from actormem.core.session.working import Working
 from actormem.core.text import language
 from actormem.core.values import SessionKey
@@ -73,6 +74,7 @@ class ContextMaker:
         self._before: tuple[Part, ...] = ()
         self._epoch_before = 0
         self._tools_before = ""
+        self._counted_by: Tokenizer | None = None
         self._values = ValueIndex()
 
     def loaded(self, state: Working) -> None:
@@ -133,17 +135,23 @@ class ContextMaker:
             with steps.step("note"):
                 alone, shown = note_alone(draft.state, said.lines, query, tokenizer)
         with steps.step("assemble"):
-            parts = (*assemble(draft.state), *((alone,) if alone else ()))
+            parts = fit_joined(draft, tokenizer, self._services.clock.now_ms(), self._known(tokenizer))
+            parts = (*parts, alone) if alone else parts
             messages = rendered(parts)
+            breakpoints = cache_breakpoints(parts, self._before, messages)
         items = _recalled_items(shown, recalled) if new else NO_ITEMS
         if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
             items = _still_shown(draft.state, self._noted[1])
         trace = self._trace(draft.state, parts, tokenizer, asked, items, degraded, steps)
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
-            self._tools_before = draft.state.settings.tools
+            self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
             self.newest, self._noted = trace, (draft.state.noted, items)
-        return Context(messages=messages, trace=trace)
+        return Context(messages=messages, trace=trace, cache_breakpoints=breakpoints)
+
+    def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
+        """Tokens of the messages of the context before, where the same vocabulary counted them."""
+        return {part.wire: part.tokens for part in self._before} if tokenizer is self._counted_by else {}
 
     async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
         """What long-term memory has to say; it is not asked where it could say nothing."""
@@ -181,9 +189,7 @@ class ContextMaker:
         new_epoch = state.epoch_count != self._epoch_before
         return Trace(
             turn_id=state.turn_id,
-            tokens=sum(part.tokens for part in parts)
-            + state.settings.format_tokens
-            + state.settings.tools_tokens,
+            tokens=total_tokens(parts, state.settings),
             budget_tokens=state.settings.budget.context,
             full_tokens=state.fixed_tokens - state.head_tokens + state.history_tokens,
             exact=tokenizer.exact,

@@ -10,6 +10,7 @@ import msgspec
 
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
+from actormem.core.context.layout import Layout
 from actormem.core.policy import PolicyName
 from actormem.core.session.events import BlockMade, MessageAdded, SessionEvent, message_of, summary_of
 from actormem.core.session.replay import Placed
@@ -80,6 +81,7 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget | None = None
     timezone: str | None = None
     policy: PolicyName | None = None
+    layout: Layout | None = None
 
 
 class ChangeTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +113,7 @@ def configured(settings: Settings) -> Configure:
         budget=settings.budget,
         timezone=settings.timezone,
         policy=settings.policy,
+        layout=settings.layout,
     )
 
 

@@ -15,9 +15,11 @@ from actormem.core.prices import Prices
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
-from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors
+from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors, Warmer
 
 __all__ = ["Counters", "Options", "Services"]
+
+PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +59,9 @@ class Counters(msgspec.Struct):
     orphan_tool_calls: int = 0
     orphan_results: int = 0
     usage_above_count: int = 0
+    prewarms: int = 0
+    prewarm_failures: int = 0
+    prewarms_dropped: int = 0
 
 
 class Counting(Protocol):
@@ -89,6 +94,7 @@ class Services:
         draw_nonce: Callable[[], str],
         draw_share: Callable[[], float],
         options: Options,
+        warmer: Warmer | None = None,
     ) -> None:
         self.clock = clock
         self.record = record
@@ -105,6 +111,7 @@ class Services:
         self.draw_nonce = draw_nonce
         self.draw_share = draw_share
         self.options = options
+        self.warmer = warmer
         self.counters = Counters()
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
@@ -112,6 +119,7 @@ class Services:
         self.precedence = Precedence(clock)
         self.daily_tokens = DailyTokens(cache, clock, options.daily_llm_tokens)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
+        self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:

@@ -23,6 +23,7 @@ from actormem.actors.redacting import redacted_texts
 from actormem.actors.rewinding import returned
 from actormem.actors.services import Services
 from actormem.actors.shrinking import shrunk
+from actormem.actors.warming import Prewarming
 from actormem.core.context.assembly import Context
 from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.prices import Prices
@@ -49,6 +50,7 @@ class SessionActor:
         self._compactor = Compactor(key, services)
         self._calibrator = Calibrator(services)
         self._contexts = ContextMaker(key, services, self._compactor)
+        self._prewarming = Prewarming(services, self._answer_settling)
         self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
         self._open_request = ""  # who asked for the open turn
         self._settling: list[Reply] = []
@@ -61,6 +63,7 @@ class SessionActor:
 
         One that cannot be read answers with that error, until it is woken again.
         """
+        self._prewarming.start(scope)
         try:
             await self._journal.load()
         except StorageError as error:
@@ -144,6 +147,8 @@ class SessionActor:
     def _configure(self, asked: say.Configure, reply: Reply | None) -> None:
         draft = self._journal.draft()
         self._settle_on(draft, asked)
+        if draft.events:
+            self._prewarming.discard()
         self._journal.commit(draft, _acknowledge(reply, say.configured(draft.state.settings)))
         self._after()
 
@@ -165,6 +170,7 @@ class SessionActor:
             budget=asked.budget or old.budget,
             timezone=old.timezone if asked.timezone is None else asked.timezone,
             policy=asked.policy or old.policy,
+            layout=asked.layout or old.layout,
             nonce=old.nonce or self._services.draw_nonce(),
             system_tokens=0,
             tools_tokens=0,
@@ -270,6 +276,7 @@ class SessionActor:
         decide.open_turn(draft, message.id, self._services.clock.now_ms())
         self._journal.commit(draft)
         self._open_request = asked.request
+        self._prewarming.turn_opened()
         context = await self._context(say.BuildContext())
         if reply.answered:  # the asker has gone meanwhile
             await self._withdraw(say.WithdrawTurn(asked.request))
@@ -349,6 +356,7 @@ class SessionActor:
             reply.answer(say.Redacted(0))
             return
         self._compactor.discard()
+        self._prewarming.discard()
         done = anyio.Event()
         self._journal.replace_texts(tuple(texts), lambda _: done.set())
         await done.wait()
@@ -362,6 +370,7 @@ class SessionActor:
 
     def _erase(self, reply: Reply | None) -> None:
         self._compactor.discard()
+        self._prewarming.discard()
         existed = self._unreadable is not None or self._journal.state.sequence > 0
         self._missed, self._untold, self._unreadable = 0, (), None
         for _, waiting in self._waiting:
@@ -385,8 +394,13 @@ class SessionActor:
             self._compactor.swap(draft, self._tokenizer, between_turns=True)
             decide.make_room(draft, self._tokenizer, self._services.clock.now_ms())
             self._journal.commit(draft)
+            if draft.events:
+                self._prewarming.want(self._journal.state, self._tokenizer)
         self._compactor.want(self._journal.state)
-        if not self._compactor.in_flight:
+        self._answer_settling()
+
+    def _answer_settling(self) -> None:
+        if not self._compactor.in_flight and not self._prewarming.in_flight:
             for reply in self._settling:
                 reply.answer(None)
             self._settling.clear()

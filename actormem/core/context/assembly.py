@@ -2,13 +2,15 @@
 
 System prompt · summary blocks · exact values of what was cut since · verbatim messages with their notes · the
 newest user message with its note, and behind it a block for the tool groups of a long turn. Within an epoch each
-context is, byte for byte, an extension of the one before.
+context is, byte for byte, an extension of the one before. A `Layout` may put the note elsewhere; `joining` then
+joins what it asks to be joined.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
+from actormem.core.context.layout import Layout
 from actormem.core.context.notes import (
     GONE_VERSION,
     Line,
@@ -24,7 +26,7 @@ from actormem.core.context.tasks import task_change
 from actormem.core.context.trace import Section, Trace
 from actormem.core.prices import Prices
 from actormem.core.session import events as ev
-from actormem.core.session.working import Block, Entry, Working
+from actormem.core.session.working import Block, Entry, Note, Settings, Working
 from actormem.core.text import language
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
@@ -39,14 +41,17 @@ __all__ = [
     "note_alone",
     "rendered",
     "sections",
+    "shares_of",
     "system_wire",
+    "total_tokens",
 ]
 
 
 class Part(msgspec.Struct, frozen=True):
     """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them.
 
-    `told` are tokens of the note, or of the part itself, that belong to sections of their own: (name, tokens).
+    `told` are tokens of the note, or of the part itself, that belong to sections of their own: (name, tokens);
+    `shares` all its tokens by section, where it was joined of messages of several.
     """
 
     wire: str
@@ -54,6 +59,7 @@ class Part(msgspec.Struct, frozen=True):
     section: str
     note_tokens: int = 0
     told: tuple[tuple[str, int], ...] = ()
+    shares: tuple[tuple[str, int], ...] = ()
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +68,14 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         messages: Wire messages, ready for `chat.completions.create(messages=…)`. Yours to change.
         trace: What went in, what was left out and why, tokens by section, milliseconds by step.
+        cache_breakpoints: At most 4 places in `messages`, ascending, for providers whose prompt cache is told
+            where a prefix ends (Anthropic's `cache_control`): the end of the system prompt, of what stands for
+            the whole epoch, of what the context before held already, and of the context.
     """
 
     messages: list[dict[str, JsonValue]]
     trace: Trace
+    cache_breakpoints: tuple[int, ...] = ()
 
 
 def assemble(state: Working) -> tuple[Part, ...]:
@@ -74,6 +84,11 @@ def assemble(state: Working) -> tuple[Part, ...]:
     parts: list[Part] = []
     if settings.system:
         parts.append(Part(system_wire(settings.system), settings.system_tokens, "system"))
+    at_head = settings.layout.notes == "head"
+    if at_head and state.notes:
+        newest_note = state.notes[max(state.notes)]
+        tokens = newest_note.tokens
+        parts.append(Part(newest_note.apart, tokens, "notes", tokens, _told(newest_note)))
     begin = state.entries[0].sequence if state.entries else state.sequence + 1
     parts += [_block_part(block) for block in state.blocks if block.wire and block.last < begin]
     if state.head:
@@ -86,15 +101,18 @@ def assemble(state: Working) -> tuple[Part, ...]:
             parts.append(_block_part(between.pop(0)))
         section = "newest" if newest is not None and entry.sequence >= newest.sequence else "verbatim"
         note = state.notes.get(entry.sequence)
-        if note is None:
+        if note is None or at_head:
             parts.append(Part(entry.wire, entry.tokens, section))
             continue
         if note.apart:
             parts.append(Part(note.apart, note.apart_tokens, section, note.apart_tokens))
         inside = note.tokens - note.apart_tokens
-        told = (("task", note.told.task_tokens), ("profile", note.told.profile_tokens))
-        parts.append(Part(note.merged, entry.tokens + inside, section, inside, told))
+        parts.append(Part(note.merged, entry.tokens + inside, section, inside, _told(note)))
     return (*parts, *map(_block_part, between))
+
+
+def _told(note: Note) -> tuple[tuple[str, int], ...]:
+    return ("task", note.told.task_tokens), ("profile", note.told.profile_tokens)
 
 
 def _block_part(block: Block) -> Part:
@@ -109,19 +127,29 @@ def assemble_noted(state: Working) -> tuple[Part, ...]:
     return assemble(msgspec.structs.replace(state, entries=entries))
 
 
+def shares_of(part: Part) -> tuple[tuple[str, int], ...]:
+    """The tokens of a message that was not joined, by section; they may be negative, and add up to its tokens."""
+    found = [(part.section, part.tokens - part.note_tokens), ("notes", part.note_tokens)]
+    for name, told in part.told:
+        found += [(name, told), ("values" if part.section == "values" else "notes", -told)]
+    return tuple(found)
+
+
 def sections(parts: Sequence[Part], state: Working) -> tuple[Section, ...]:
     """Tokens by section, in wire order; they add up to the tokens of the context."""
     tokens = {"format": state.settings.format_tokens, "tools": state.settings.tools_tokens}
     for part in parts:
-        tokens[part.section] = tokens.get(part.section, 0) + part.tokens - part.note_tokens
-        tokens["notes"] = tokens.get("notes", 0) + part.note_tokens
-        for name, told in part.told:
-            tokens[name] = tokens.get(name, 0) + told
-            tokens["values" if part.section == "values" else "notes"] -= told
+        for name, taken in part.shares or shares_of(part):
+            tokens[name] = tokens.get(name, 0) + taken
     order = (
         "format", "tools", "system", "summary", "values", "task", "verbatim", "profile", "notes", "newest"
     )  # fmt: skip
     return tuple(Section(name, tokens[name]) for name in order if tokens.get(name))
+
+
+def total_tokens(parts: Sequence[Part], settings: Settings) -> int:
+    """Tokens of a request with these messages."""
+    return settings.format_tokens + settings.tools_tokens + sum(part.tokens for part in parts)
 
 
 def rendered(parts: Sequence[Part]) -> list[dict[str, JsonValue]]:
@@ -161,10 +189,11 @@ def note(
     budget = state.settings.budget
     room = budget.context - state.tokens
     words = words_of(entry.message)
-    nonce = state.settings.nonce
+    settings = state.settings
 
     def made(taken: Sequence[Line]) -> tuple[str, str, int, int]:
-        return _note_wires(entry, taken, nonce, words, counter, state.settings.prices)
+        inside, beside = _note_texts(taken, settings.nonce, words, settings.layout)
+        return _note_wires(entry, inside, beside, counter, settings.prices)
 
     told = [
         (line, "task", cost)
@@ -237,17 +266,26 @@ def _costs(lines: Sequence[Line], share: int, counter: Counter) -> list[tuple[Li
     return taken
 
 
-def _note_wires(
-    entry: Entry, lines: Sequence[Line], nonce: str, words: str, counter: Counter, prices: Prices
-) -> tuple[str, str, int, int]:
-    shown = _shown(entry)
+def _note_texts(lines: Sequence[Line], nonce: str, words: str, layout: Layout) -> tuple[str, str]:
+    """What of the note stands inside of the user's message, and what stands beside it."""
     own = [line.text for line in lines if line.by_user]
     others = [line.text for line in lines if not line.by_user]
-    merged = merged_wire(shown, enclosed(note_title(False, words), own, nonce)) if own else entry.wire
-    inside = wire_tokens(merged, counter.count, prices) - entry.tokens if own else 0
-    apart = wire_of(enclosed(note_title(True, words), others, nonce)) if others else ""
+    inside = enclosed(note_title(False, words), own, nonce) if own else ""
+    beside = enclosed(note_title(True, words), others, nonce) if others else ""
+    if layout.join == "own" and not layout.note_apart:
+        return inside, beside
+    both = "\n\n".join(text for text in (inside, beside) if text)
+    return ("", both) if layout.note_apart else (both, "")
+
+
+def _note_wires(
+    entry: Entry, inside: str, beside: str, counter: Counter, prices: Prices
+) -> tuple[str, str, int, int]:
+    merged = merged_wire(_shown(entry), inside) if inside else entry.wire
+    inside_tokens = wire_tokens(merged, counter.count, prices) - entry.tokens if inside else 0
+    apart = wire_of(beside) if beside else ""
     apart_tokens = wire_tokens(apart, counter.count)
-    return merged, apart, apart_tokens, inside + apart_tokens
+    return merged, apart, apart_tokens, inside_tokens + apart_tokens
 
 
 def _shown(entry: Entry) -> Message:

@@ -60,9 +60,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def base_tokens(state: Working) -> int:
-    """What every context holds: format, system prompt, tools."""
+    """What every context holds: format, system prompt, tools, what the layout may need."""
     settings = state.settings
-    return settings.format_tokens + settings.system_tokens + settings.tools_tokens
+    return settings.format_tokens + settings.system_tokens + settings.tools_tokens + settings.layout_tokens
 
 
 def mark_tokens(state: Working, share: float) -> int:

@@ -4,11 +4,14 @@ A `Draft` gathers the events of one decision and evolves the state along, so tha
 one before it decided.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
-from actormem.core.context.assembly import system_wire
+from actormem.core.context.assembly import Part, assemble, system_wire, total_tokens
 from actormem.core.context.blocks import Plan, written_block
 from actormem.core.context.fitting import over_budget, restart
+from actormem.core.context.joining import joined, opening_tokens
 from actormem.core.context.leaving import leaving, overflowing, spent
 from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.context.trace import Trace, pack_trace
@@ -33,6 +36,7 @@ __all__ = [
     "close_turn",
     "configure",
     "fit",
+    "fit_joined",
     "keep_summary",
     "make_room",
     "open_turn",
@@ -41,6 +45,7 @@ __all__ = [
     "swap_block",
 ]
 
+PATIENT_TRIES = 8  # to find the room that joined messages need, before what must stay is risked
 NO_RESULT = "[no result was recorded for this call]"
 
 
@@ -70,8 +75,9 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     words = msgspec.json.decode(wanted.text or "{}", type=dict[str, str])
     system = wire_tokens(system_wire(words["system"]), counter.count) if words.get("system") else 0
     tools = tools_tokens(words.get("tools", ""), counter.count)
+    opening = opening_tokens(counter) if wanted.layout.join == "all" else 0
     before = draft.state.settings
-    event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools)
+    event = msgspec.structs.replace(wanted, system_tokens=system, tools_tokens=tools, layout_tokens=opening)
     after = evolve(draft.state, event).settings
     check_room(after)
     if before == after:
@@ -174,6 +180,30 @@ def fit(draft: Draft, counter: Counter, now_ms: int, *, reserve: int = 0) -> Non
     assert not over_budget(draft.state), "a context is over its budget"
 
 
+def fit_joined(draft: Draft, counter: Counter, now_ms: int, known: Mapping[str, int]) -> tuple[Part, ...]:
+    """The parts of a context, joined as the layout asks; begins a new epoch where so they exceed the budget.
+
+    Joined messages take less than they took apart, as a rule of thumb: only a count of them can promise it. The
+    room that is left free grows by what was missing until it is enough, after some tries twice as fast.
+
+    Args:
+        known: As for `joined`.
+    """
+    settings, events = draft.state.settings, list[ev.SessionEvent]()
+    parts = joined(assemble(draft.state), settings, counter, known)
+    spare = tries = 0
+    while (over := total_tokens(parts, settings) - settings.budget.context) > 0:
+        spare, tries = spare * (1 if tries < PATIENT_TRIES else 2) + over, tries + 1
+        narrow = msgspec.structs.replace(settings, tools_tokens=settings.tools_tokens + spare)
+        tight = msgspec.structs.replace(draft.state, settings=narrow)
+        events = restart(tight, "the budget", counter, now_ms, keep_note=True)
+        trial = Draft(draft.state)
+        trial.emit(*events)
+        parts = joined(assemble(trial.state), settings, counter, known)
+    draft.emit(*events)
+    return parts
+
+
 def make_room(draft: Draft, counter: Counter, now_ms: int) -> None:
     """Between contexts: let go of what the policy will never show, before it piles up."""
     if overflowing(draft.state):
@@ -252,7 +282,7 @@ def check_room(settings: Settings) -> None:
         BudgetError: The system prompt and tools leave less; with both numbers.
     """
     system, tools = settings.system_tokens, settings.tools_tokens
-    needed = PRIMING_TOKENS + system + tools + BUDGET_TOKENS_MIN // 2
+    needed = PRIMING_TOKENS + system + tools + settings.layout_tokens + BUDGET_TOKENS_MIN // 2
     if needed > settings.budget.context:
         raise BudgetError(
             f"the system prompt ({system}) and tools ({tools}) leave no room for messages",
@@ -262,7 +292,7 @@ def check_room(settings: Settings) -> None:
 
 
 def _changed(before: object, after: object) -> str:
-    names = ("model", "system", "tools", "budget", "timezone", "policy")
+    names = ("model", "system", "tools", "budget", "timezone", "policy", "layout")
     changed = [name for name in names if getattr(before, name) != getattr(after, name)]
     return "a changed " + (" and ".join(changed) or "price list")
 

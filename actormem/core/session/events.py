@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.policy import PolicyName
 from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.values import Message
@@ -60,7 +61,8 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     """Spawn said something new; the settings from here on. `text` is a JSON object of `system` and `tools`.
 
     `nonce` stands in the delimiters of everything memory adds; it is drawn once per session. `prices`, `factor`,
-    `wide` and `extra_tokens` are how the model is counted: see `Calibrated`.
+    `wide` and `extra_tokens` are how the model is counted: see `Calibrated`. `layout_tokens` is what the layout may
+    need for messages of its own.
     """
 
     model: str
@@ -70,6 +72,8 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     nonce: str
     system_tokens: int
     tools_tokens: int
+    layout: Layout = Layout()
+    layout_tokens: int = 0
     time_ms: int
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.context.shorten import shortened
 from actormem.core.entities import EntityTable
 from actormem.core.entities.exact import MessageEntities, message_entities
@@ -46,6 +47,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: str = ""  # JSON, empty for none
     system_tokens: int = 0
     tools_tokens: int = 0
+    layout: Layout = Layout()
+    layout_tokens: int = 0  # of a message the layout may need at the beginning
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0
     wide: bool = False
@@ -54,7 +57,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def format_tokens(self) -> int:
         """What every request takes beside its messages and tools: a constant that leaves messages their least room."""
-        left = self.budget.context - PRIMING_TOKENS - self.system_tokens - self.tools_tokens
+        left = (
+            self.budget.context - PRIMING_TOKENS - self.layout_tokens - self.system_tokens - self.tools_tokens
+        )
         most = min(left // 2, left - BUDGET_TOKENS_MIN // 2)
         return PRIMING_TOKENS + min(self.extra_tokens, max(0, most))
 
@@ -132,7 +137,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
         open_calls: Ids of tool calls that have no result yet.
         dropped: Blocks that are not shown, because they did not fit; older than `blocks`.
         ready: The summary that waits for its time, if one does.
-        notes: By sequence of the user message they belong to; they end with the epoch.
+        notes: By sequence of the user message they belong to; they end with the epoch, or as the layout says.
         noted: Sequence of the last user message whose note is decided.
         shown: Memory items this epoch shows: id to version.
         shown_at: And how much had been said (`history_tokens`) when each was shown last.
@@ -187,8 +192,9 @@ class Working(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fixed_tokens(self) -> int:
         """What stands in a context beside verbatim messages and their notes."""
-        asked = self.settings.system_tokens + self.settings.tools_tokens
-        return self.settings.format_tokens + asked + self.block_tokens + self.head_tokens
+        settings = self.settings
+        asked = settings.system_tokens + settings.tools_tokens + settings.layout_tokens
+        return settings.format_tokens + asked + self.block_tokens + self.head_tokens
 
     @property
     def block_tokens(self) -> int:
@@ -320,6 +326,8 @@ def _settings(event: ev.Configured) -> Settings:
         factor=event.factor,
         wide=event.wide,
         extra_tokens=event.extra_tokens,
+        layout=event.layout,
+        layout_tokens=event.layout_tokens,
     )
 
 
@@ -379,6 +387,8 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
     elif not of_group and state.open_calls:  # a result whose words are erased: its group cannot be shown
         out |= {one.sequence for one in state.entries if one.group == state.entries[-1].group}
     entries = (*state.entries, entry)
+    if message.role == "user" and not state.settings.layout.keeps_notes:  # a note of the message before goes
+        state = change(state, notes={}, shown={})
     return change(state, entities=entities, entries=entries, out=out, open_calls=open_calls)
 
 
@@ -392,8 +402,10 @@ def _without(calls: tuple[str, ...], id: str) -> tuple[str, ...]:
 def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     change = msgspec.structs.replace
     state = change(state, noted=event.message_sequence, profiled=state.profiled or event.told.profiled)
+    keeps = state.settings.layout.keeps_notes
+    earlier, shown, shown_at = (state.notes, state.shown, state.shown_at) if keeps else ({}, {}, {})
     if not event.text:
-        return state
+        return change(state, notes=earlier, shown=shown, shown_at=shown_at)
     note = msgspec.json.decode(event.text, type=dict[str, str])
     written = Note(
         merged=note["merged"],
@@ -405,9 +417,9 @@ def _note_written(state: Working, event: ev.NoteWritten) -> Working:
     )
     return change(
         state,
-        notes={**state.notes, event.message_sequence: written},
-        shown={**state.shown, **dict(event.items)},
-        shown_at={**state.shown_at, **{id: state.history_tokens for id, _ in event.items}},
+        notes={**earlier, event.message_sequence: written},
+        shown={**shown, **dict(event.items)},
+        shown_at={**shown_at, **{id: state.history_tokens for id, _ in event.items}},
         task_shown=event.told.task or state.task_shown,
     )
 
