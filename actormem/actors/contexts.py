@@ -7,7 +7,16 @@ from actormem.actors.compacting import Compactor
 from actormem.actors.messages import Recalled, RecallItems
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services
-from actormem.core.context.assembly import Context, Part, assemble, common_tokens, note, rendered, sections
+from actormem.core.context.assembly import (
+    Context,
+    Part,
+    assemble,
+    common_tokens,
+    note,
+    recall_ceiling,
+    rendered,
+    sections,
+)
 from actormem.core.context.notes import Line, changed_line, hit_line, words_of
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities import EntityRow
@@ -53,7 +62,7 @@ class ContextMaker:
             with steps.step("recall"):
                 recalled, degraded = await self._recall(draft.state, asked, again=bool(query))
         lines = _lines(draft.state, asked.query, recalled) if new else []
-        reserve = draft.state.settings.budget.recall_tokens // 2 if lines else 0
+        reserve = recall_ceiling(draft.state) // 2 if lines else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
             if not query:

@@ -25,7 +25,7 @@ from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
 
-__all__ = ["Context", "Part", "assemble", "common_tokens", "note", "rendered", "sections", "system_wire"]
+__all__ = ["Context", "Part", "assemble", "common_tokens", "note", "recall_ceiling", "rendered", "sections", "system_wire"]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -111,7 +111,7 @@ def note(state: Working, lines: Sequence[Line], counter: Counter) -> ev.NoteWrit
     entry = state.newest_user
     assert entry is not None
     budget = state.settings.budget
-    ceiling = min(budget.recall_tokens, budget.context - state.tokens)
+    ceiling = min(recall_ceiling(state), budget.context - state.tokens)
     words = words_of(entry.message)
     nonce = state.settings.nonce
 
@@ -129,6 +129,12 @@ def note(state: Working, lines: Sequence[Line], counter: Counter) -> ev.NoteWrit
         items=tuple(mark for line in taken for mark in line.marks),
         text=msgspec.json.encode({"merged": merged, "apart": apart}).decode(),
     )
+
+
+def recall_ceiling(state: Working) -> int:
+    """Ceiling of one note, in tokens: a share of what prompt and tools leave."""
+    prompt = PRIMING_TOKENS + state.settings.system_tokens + state.settings.tools_tokens
+    return state.settings.budget.recall_within(state.settings.budget.context - prompt)
 
 
 def _note_wires(

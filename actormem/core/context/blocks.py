@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
+FREE_TOKENS_MAX = 400  # of exact values above their share, where a compaction has left less than its goal
+SUMMARY_TOKENS_MIN = 40  # a shorter summary is not worth a frame of its own: it merges with those before it
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +54,11 @@ def base_tokens(state: Working) -> int:
     return PRIMING_TOKENS + state.settings.system_tokens + state.settings.tools_tokens
 
 
+def room_tokens(state: Working) -> int:
+    """What prompt and tools leave of a context."""
+    return state.settings.budget.context - base_tokens(state)
+
+
 def mark_tokens(state: Working, share: float) -> int:
     """Tokens of a context in which messages and what memory adds take this share of their room."""
     base = base_tokens(state)
@@ -63,9 +70,12 @@ def plan_compaction(state: Working) -> Plan | None:
     budget = state.settings.budget
     if state.tokens < mark_tokens(state, budget.compact_at) and not state.out:
         return None
-    merges = len(state.blocks) >= BLOCKS_MAX
+    ceiling = budget.summary_within(room_tokens(state))
+    left = ceiling - sum(block.summary_tokens for block in state.blocks)
+    merges = len(state.blocks) >= BLOCKS_MAX or (bool(state.blocks) and left // 2 < SUMMARY_TOKENS_MIN)
     kept = () if merges else state.blocks
-    tokens = (budget.summary_tokens - sum(block.summary_tokens for block in kept)) // 2
+    whole = ceiling if merges else left
+    tokens = whole // 2 if kept or whole // 4 >= SUMMARY_TOKENS_MIN else whole  # half is for blocks to come
     blocks = sum(block.tokens for block in kept) + 2 * tokens
     coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
     last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
@@ -88,16 +98,9 @@ def written_block(
     state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter
 ) -> ev.BlockMade:
     """The block that stands for the messages up to `last`, with the exact values that would be out of sight."""
-    budget = state.settings.budget
-    kept = () if merges else state.blocks
     first = state.blocks[0].first if merges and state.blocks else state.entries[0].sequence
-    stay = [entry for entry in state.view if entry.sequence > last]
-    unused = budget.entities_tokens - sum(block.values_tokens for block in kept)
-    values = _values(state, stay, kept, unused, counter)
     words = words_of(state.newest_user.message if state.newest_user else None)
-    wire = (
-        wire_of(head_text(summary, method, values, state.settings.nonce, words)) if summary or values else ""
-    )
+    wire = wire_of(head_text(summary, method, (), state.settings.nonce, words)) if summary else ""
     return ev.BlockMade(
         first=first,
         last=last,
@@ -105,7 +108,7 @@ def written_block(
         method=method,
         tokens=wire_tokens(wire, counter.count),
         summary_tokens=counter.count(summary),
-        values_tokens=counter.count("\n".join(values)),
+        values_tokens=0,
         text=msgspec.json.encode({"summary": summary, "wire": wire}).decode(),
     )
 
@@ -123,10 +126,10 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     words = words_of(state.newest_user.message if state.newest_user else None)
     frame = counter.count(head_text("", "", ["…"], nonce, words)) + MESSAGE_OVERHEAD_TOKENS
     budget = state.settings.budget
-    unused = budget.entities_tokens - sum(block.values_tokens for block in state.blocks)
+    unused = budget.entities_within(room_tokens(state))
     if budget.entities is None:  # what compaction has freed below its goal is free for values too
         free = mark_tokens(state, budget.compact_to) - state.tokens - frame
-        unused = max(unused, min(free, budget.entities_tokens))
+        unused = max(unused, min(free, FREE_TOKENS_MAX))
     values = _values(state, seen, state.blocks, min(unused, room - frame), counter)
     while values:
         wire = wire_of(head_text("", "", values, nonce, words))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actormem.core.context.blocks import base_tokens, mark_tokens, values_wire
+from actormem.core.context.blocks import mark_tokens, room_tokens, values_wire
 from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.session import events as ev
 from actormem.core.session.working import Entry, Working, evolve, groups
@@ -46,8 +46,8 @@ def restart(
     found: list[ev.SessionEvent] = []
     kept = {state.noted: state.notes[state.noted]} if keep_note and state.noted in state.notes else {}
     bare = msgspec.structs.replace(state, notes=kept, head="", head_tokens=0)
-    if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > _room(bare) and (
-        bare.block_tokens * BLOCKS_PART > _room(bare) * (BLOCKS_PART - 1)
+    if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > room_tokens(bare) and (
+        bare.block_tokens * BLOCKS_PART > room_tokens(bare) * (BLOCKS_PART - 1)
     ):
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
@@ -75,10 +75,6 @@ def _touches(cut: ev.Cut, sequence: int) -> bool:
     return sequence in cut.out or any(one.sequence == sequence for one in cut.shortened)
 
 
-def _room(state: Working) -> int:
-    return state.settings.budget.context - base_tokens(state)
-
-
 def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
     """What must leave the view or be shortened, so that exact values of it fit beside what stays."""
     room = state.settings.budget.context - state.fixed_tokens - state.note_tokens
@@ -88,7 +84,7 @@ def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
     room -= min(reserve, max(0, room - must_tokens))
     if sum(entry.tokens for entry in state.view) <= room:
         return None
-    values = min(state.settings.budget.entities_tokens, max(room - must_tokens, room // VALUES_SHARE_MIN))
+    values = min(state.settings.budget.entities_within(room_tokens(state)), max(room - must_tokens, room // VALUES_SHARE_MIN))
     return _first_that_fits(state, must, room - values, whole, counter)
 
 

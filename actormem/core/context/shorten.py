@@ -1,7 +1,8 @@
 """Messages too large for their context: the first part, a mark that says how much is missing, exact values of it.
 
 Only contexts show the short form; the record keeps the message as it came. The short form follows from
-numbers alone, so that replay makes the same bytes without a tokenizer.
+numbers alone, so that replay makes the same bytes without a tokenizer. A result in JSON is first written as lines,
+which loses nothing and takes about half; only what is still too long is cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from actormem.core.context.tables import table_text
 from actormem.core.entities.exact import value_lines
 from actormem.core.session.events import Shortened
 from actormem.core.values import JsonValue, Message
@@ -37,13 +39,19 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
 
     Cost: a few counts of at most `tokens` tokens, and one count of the message.
     """
-    text = _words(message)
+    table = _table(message, counter)
+    if table is not None:
+        form = _whole_table(message, sequence, table, counter)
+        if form.tokens <= tokens:
+            return form
+    text = _words(message) if table is None else table
     whole = max(counter.count(text), message_tokens(message, counter.count) - MESSAGE_OVERHEAD_TOKENS)
+    whole = whole if table is None else counter.count(table)
     keep = counter.truncate(text, max(0, tokens - MARK_TOKENS) * (VALUES_PART - 1) // VALUES_PART)
     values_characters = tokens * VALUE_CHARACTERS // VALUES_PART if len(keep) >= VALUES_KEPT_MIN else 0
     while True:
         dropped = max(0, whole - counter.count(keep))
-        form = Shortened(sequence, len(keep), 0, dropped, values_characters)
+        form = Shortened(sequence, len(keep), 0, dropped, values_characters, table is not None)
         wire = shortened(message, form)
         taken = wire_tokens(wire, counter.count)
         if taken <= tokens or not (keep or values_characters):
@@ -55,11 +63,11 @@ def fit_message(message: Message, sequence: int, tokens: int, counter: Counter) 
 
 def shortened(message: Message, form: Shortened) -> str:
     """The wire of the message's short form: first its content is kept, then the arguments of its calls."""
-    mark = f" [… {form.dropped_tokens} tokens left out here by memory …]"
+    mark = f" [… {form.dropped_tokens} tokens left out here by memory …]" if form.dropped_tokens else ""
     left = form.characters
     content = message.content
     if content:
-        words = message.text
+        words = (table_text(message.text) if form.tabled else None) or message.text
         kept = words[:left]
         left = max(0, left - len(words))
         values = value_lines(message, kept, form.values_characters)
@@ -68,6 +76,17 @@ def shortened(message: Message, form: Shortened) -> str:
     if not message.tool_calls:
         return short.wire
     return _short_calls(short.wire, left)
+
+
+def _table(message: Message, counter: Counter) -> str | None:
+    """A tool's result as lines, where it is JSON and they take less than it."""
+    table = table_text(message.text) if message.role == "tool" else None
+    return table if table is not None and counter.count(table) < counter.count(message.text) else None
+
+
+def _whole_table(message: Message, sequence: int, table: str, counter: Counter) -> Shortened:
+    form = Shortened(sequence, len(table), 0, 0, 0, tabled=True)
+    return msgspec.structs.replace(form, tokens=wire_tokens(shortened(message, form), counter.count))
 
 
 def _words(message: Message) -> str:

@@ -35,7 +35,8 @@ class Shortened(msgspec.Struct, frozen=True):
     """How a message that is too large stands in contexts.
 
     Its first `characters` are kept, a mark says that `dropped_tokens` are missing, then come exact values of the
-    rest in at most `values_characters`; all of it takes `tokens`.
+    rest in at most `values_characters`; all of it takes `tokens`. `tabled`: a result in JSON stands as lines, each
+    field's name once, and the characters are of those.
     """
 
     sequence: int
@@ -43,6 +44,7 @@ class Shortened(msgspec.Struct, frozen=True):
     tokens: int
     dropped_tokens: int
     values_characters: int = 0
+    tabled: bool = False
 
 
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
