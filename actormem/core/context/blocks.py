@@ -173,9 +173,12 @@ def _values(
 ) -> tuple[str, ...]:
     whole = {entry.sequence for entry in seen if entry.tokens == entry.whole_tokens}
     wires = [block.wire for block in blocks] + [one.wire for one in seen if one.sequence not in whole]
+    verbatim = [one.wire for one in seen if one.sequence in whole]
 
     def hidden(row: EntityRow) -> bool:
-        if row.last_sequence in whole:
+        if row.last_sequence in whole and row.entity.kind != "date":
+            return False  # a date may stand there in words, and not as tools take it
+        if row.entity.kind == "date" and any(row.entity.value in wire for wire in verbatim):
             return False
         return not any(row.entity.value in wire for wire in wires)
 

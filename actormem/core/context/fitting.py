@@ -51,15 +51,16 @@ def restart(
     ):
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
-    cut = _cut(bare, counter, reserve)
+    wanted = values_wire(bare, bare.settings.budget.context, counter)[1]
+    cut = _cut(bare, counter, reserve, wanted)
     newest = bare.newest_user.sequence if bare.newest_user else 0
     if cut is not None and kept and _touches(cut, newest):
         bare = msgspec.structs.replace(bare, notes={})  # the message comes before what memory adds to it
-        cut = _cut(bare, counter, reserve)
+        cut = _cut(bare, counter, reserve, wanted)
     if cut is not None and bare.blocks and newest in cut.out:
         found.append(ev.BlocksDropped())  # and before what stands for older ones
         bare = evolve(bare, found[-1])
-        cut = _cut(bare, counter, reserve)
+        cut = _cut(bare, counter, reserve, wanted)
     if cut is not None:
         found.append(cut)
         bare = evolve(bare, cut)
@@ -75,14 +76,18 @@ def _touches(cut: ev.Cut, sequence: int) -> bool:
     return sequence in cut.out or any(one.sequence == sequence for one in cut.shortened)
 
 
-def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
-    """What must leave the view or be shortened, so that exact values of it fit beside what stays."""
+def _cut(state: Working, counter: Counter, reserve: int, wanted: int) -> ev.Cut | None:
+    """What must leave the view or be shortened, so that exact values of it fit beside what stays.
+
+    Args:
+        wanted: Tokens of the exact values that are out of sight already: messages make room for them.
+    """
     room = state.settings.budget.context - state.fixed_tokens - state.note_tokens
     must = _must(state)
     must_tokens = sum(entry.tokens for entry in must)
     whole = room
     room -= min(reserve, max(0, room - must_tokens))
-    if sum(entry.tokens for entry in state.view) <= room:
+    if sum(entry.tokens for entry in state.view) <= room - wanted:
         return None
     values = min(state.settings.budget.entities_within(room_tokens(state)), max(room - must_tokens, room // VALUES_SHARE_MIN))
     return _first_that_fits(state, must, room - values, whole, counter)
