@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from actormem.core.entities.keys import key_stem, named_stems
-from actormem.core.entities.lines import ranked
+from actormem.core.entities.order import ranked
 from actormem.core.entities.rows import EntityRow
 
 __all__ = ["meant"]

@@ -11,12 +11,12 @@ import msgspec
 from actormem.core.entities.keys import key_stem
 from actormem.core.values import Entity
 
-__all__ = ["LIVE", "EntityRow", "identity", "seen_row"]
+__all__ = ["HAS_YEAR", "LIVE", "EntityRow", "identity", "seen_row"]
 
 LIVE: Final = -1  # `superseded_sequence` of a row that nothing has taken the place of
 
 _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_YEAR: Final = re.compile(r"\d{4}|[一二][零〇一二三四五六七八九]{3}")
+HAS_YEAR: Final = re.compile(r"\d{4}|[一二][零〇一二三四五六七八九]{3}")
 _ALIKE: Final = {"hash": "id"}
 _SELF_EVIDENT: Final = frozenset({"id", "hash", "phone", "email", "url", "address", "file"})
 _UNTOLD_KEYS: Final = frozenset({"id", "hash", "value", "code", "phone", "email", "url", "address", "file"})
@@ -86,4 +86,4 @@ def seen_row(row: EntityRow | None, entity: Entity, sequence: int, role: str) ->
 
 def _fullness(date: str) -> int:
     """How much of a date its writing tells: as a machine takes it, with its year, or less."""
-    return 2 if _ISO_DATE.match(date) else int(_YEAR.search(date) is not None)
+    return 2 if _ISO_DATE.match(date) else int(HAS_YEAR.search(date) is not None)

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from actormem.core.entities.keys import ONE_VALUED, key_stem, named_stems
-from actormem.core.entities.lines import EntityLines, fitted, ranked
+from actormem.core.entities.lines import EntityLines, fitted
+from actormem.core.entities.order import ranked
 from actormem.core.entities.query import meant
 from actormem.core.entities.rows import EntityRow, identity, seen_row
 from actormem.core.values import Entity
@@ -87,7 +88,7 @@ class EntityTable(msgspec.Struct, frozen=True):
     ) -> EntityLines:
         """Values for a model within an allowance, one line a key, and the rows they show.
 
-        The order is that of `lines.ranked`. A value is whole or left out; a superseded one is shown
+        The order is that of `order.ranked`. A value is whole or left out; a superseded one is shown
         only behind the one that took its place: `address: B (was: A)`.
 
         Args:
