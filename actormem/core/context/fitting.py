@@ -16,7 +16,7 @@ from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 __all__ = ["over_budget", "restart"]
 
 BLOCKS_PART = 4  # blocks that leave less than a quarter of the room were made for a larger budget
-VALUES_SHARE_MIN = 4  # a quarter of the room is for what was cut, even where one message wants all of it
+VALUES_SHARE_MIN = 2  # half of the room may be for what was cut, even where one message wants all of it
 
 
 def over_budget(state: Working, reserve: int = 0) -> bool:

@@ -15,6 +15,7 @@ from actormem.core.values import Entity
 
 __all__ = ["EntityLines", "fitted"]
 
+SAME_AS_NUMBERS: Final = frozenset({"amount", "percent", "phone"})  # two writings of one are shown once
 MISFITS_MAX: Final = 12  # values too long for what is left; after so many nothing shorter is looked for
 
 class EntityLines(msgspec.Struct, frozen=True):
@@ -40,7 +41,8 @@ def fitted(
     for row in rows:
         if misfits >= MISFITS_MAX or used >= tokens:
             break
-        if row.entity.value in said:
+        value = row.entity.normal if row.entity.kind in SAME_AS_NUMBERS else row.entity.value
+        if value in said:
             continue
         stem = key_stem(row.entity.key)
         before = older.get((row.entity.kind, row.entity.key))
@@ -52,7 +54,7 @@ def fitted(
             misfits += 1
             continue
         used += cost
-        said.add(row.entity.value)
+        said.add(value)
         groups.setdefault(stem, []).append((row, shown))
     lines = _joined(groups)
     while groups and count("\n".join(lines)) > tokens:

@@ -19,10 +19,11 @@ PROSE: Final = 5.0
 NUMBER_DIGITS: Final = 3  # a number with fewer is a count of something
 GIVEN: Final = 3.0  # places that a value gains because the user gave it,
 USED: Final = 3.5  # because a tool was called with it: tools are called with it again,
+TOLD_IN_FULL: Final = 1.0  # lost by a date without its year, where another value tells the same day with one
 SAID: Final = 0.5  # because the assistant told it
 TURN: Final = 0.25  # places lost with each doubling of the values of a key: a long list yields to a short one
 AGE: Final = 0.1  # with each doubling of the messages since it was last seen
-SEEN: Final = 0.15  # gained with each doubling of the messages that held it
+SEEN: Final = 0.05  # gained with each doubling of the messages that held it
 
 _PLACE_OF_KIND: Final = {
     "id": 0.0, "hash": 0.0, "name": 0.5, "date": 1.0, "file": 1.5, "amount": 2.0, "email": 2.0, "phone": 2.0,
@@ -40,7 +41,7 @@ _PLACE_OF_FIELD: Final = (
 )
 
 
-def ranked(rows: Iterable[EntityRow]) -> list[EntityRow]:
+def ranked(rows: Iterable[EntityRow], among: Iterable[EntityRow] = ()) -> list[EntityRow]:
     """Rows by the stated rule, most relevant first.
 
     Each has a place by what it looks like: ids, names and codes before dates and choices, those before amounts
@@ -49,13 +50,17 @@ def ranked(rows: Iterable[EntityRow]) -> list[EntityRow]:
     given where the user named its day without the year. The second, the fourth, the eighth best value of a key each
     stand a little further back, so that no long list crowds out a short one; so do values not seen for long.
 
+    Args:
+        among: All rows of the session, where `rows` are only some of them.
+
     Returns:
-        All rows; equal ones, the most recently seen first.
+        All of `rows`; equal ones, the most recently seen first.
     """
     given = list(rows)
-    newest = max((row.last_sequence for row in given), default=0)
-    days = {row.entity.normal[-5:] for row in given if row.from_user and _is_day(row.entity)}
-    full = {row.entity.normal[-5:] for row in given if _is_full_day(row.entity)}
+    known = list(among) or given
+    newest = max((row.last_sequence for row in known), default=0)
+    days = {row.entity.normal[-5:] for row in known if row.from_user and _is_day(row.entity)}
+    full = {row.entity.normal[-5:] for row in known if _is_full_day(row.entity)}
     placed = [(_place(row, newest, days, full), -row.last_sequence, row) for row in given]
     placed.sort(key=lambda one: one[:2])
     taken: dict[str, int] = {}
@@ -71,11 +76,12 @@ def ranked(rows: Iterable[EntityRow]) -> list[EntityRow]:
 def _place(row: EntityRow, newest: int, days: set[str], full: set[str]) -> float:
     entity = row.entity
     place = _shape(entity)
-    if place < PROSE:
-        day = entity.normal[-5:]
-        meant = _is_full_day(entity) and day in days
-        told = row.from_user and not (_is_day(entity) and day in full)
-        place -= USED if row.used else GIVEN if told or meant else SAID if row.said else 0.0
+    day = entity.normal[-5:]
+    if _is_day(entity) and day in full:
+        place += TOLD_IN_FULL
+    elif place < PROSE:
+        given = row.from_user or (_is_full_day(entity) and day in days)
+        place -= USED if row.used else GIVEN if given else SAID if row.said else 0.0
     return place + AGE * log2(1 + newest - row.last_sequence) - SEEN * log2(row.seen_count)
 
 

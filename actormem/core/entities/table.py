@@ -103,7 +103,7 @@ class EntityTable(msgspec.Struct, frozen=True):
         superseded = [row for row in self.rows.values() if not row.live]
         superseded.sort(key=lambda row: row.superseded_sequence)
         older = {(row.entity.kind, row.entity.key): row for row in superseded}
-        return fitted(ranked(rows), older, tokens, count)
+        return fitted(ranked(rows, self.rows.values()), older, tokens, count)
 
     def find(self, query: str) -> tuple[EntityRow, ...]:
         """Rows that a query means.
