@@ -26,17 +26,18 @@ AGE: Final = 0.1  # with each doubling of the messages since it was last seen
 SEEN: Final = 0.05  # gained with each doubling of the messages that held it
 
 _PLACE_OF_KIND: Final = {
-    "id": 0.0, "hash": 0.0, "name": 0.5, "date": 1.0, "file": 1.5, "amount": 2.0, "email": 2.0, "phone": 2.0,
-    "url": 2.0, "version": 2.0, "address": 2.5, "percent": 2.5, "time": 3.0, "duration": 3.0, "quantity": 3.0,
+    "id": 0.0, "hash": 0.0, "name": 0.5, "date": 1.0, "file": 1.5, "amount": 2.0, "email": 1.25, "phone": 1.25,
+    "url": 2.0, "version": 1.0, "address": 2.5, "percent": 2.5, "time": 3.0, "duration": 3.0, "quantity": 3.0,
 }  # fmt: skip
 _STAMP: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}")
 _STAMP_PLACE: Final = 3.5  # when something was written: machines note it, nobody asks for it
 _NUMBER: Final = re.compile(r"[-+]?[\d.,]+")
+_NUMBERED: Final = re.compile(r"(?:.*_)?(?:id|no|num|number|code)")  # fields whose number is the name of a thing
 #: What a field of a tool looks like whose kind nothing tells, the first that fits: a code (`SFO`), a choice
 #: (`round_trip`, 已发货), a name.
 _PLACE_OF_FIELD: Final = (
     (re.compile(r"[A-Z]{2,6}"), 0.5),
-    (re.compile(r"[a-z]+(?:[_-][a-z]+){0,3}|[一-龥]{1,6}"), 1.0),
+    (re.compile(r"[a-z]+(?:[_-][a-z]+){0,3}|[一-龥]{1,6}"), 1.25),
     (re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?"), 1.5),
 )
 
@@ -101,6 +102,8 @@ def _shape(entity: Entity) -> float:
         return _PLACE_OF_KIND.get(entity.kind, PROSE - 1)
     if _NUMBER.fullmatch(value):
         digits = sum(letter.isdigit() for letter in value)
+        if digits >= NUMBER_DIGITS and _NUMBERED.fullmatch(entity.key):
+            return _PLACE_OF_KIND["id"]
         return _PLACE_OF_KIND["percent"] if digits >= NUMBER_DIGITS else _STAMP_PLACE
     if len(value) > FIELD_CHARS:
         return PROSE
