@@ -42,7 +42,7 @@ def fitted(
         if misfits >= MISFITS_MAX or used >= tokens:
             break
         value = row.entity.normal if row.entity.kind in SAME_AS_NUMBERS else row.entity.value
-        if value in said:
+        if value in said or (row.entity.kind == "date" and row.entity.normal in said):
             continue
         stem = key_stem(row.entity.key)
         before = older.get((row.entity.kind, row.entity.key))

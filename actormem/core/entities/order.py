@@ -9,7 +9,7 @@ from math import log2
 from typing import Final
 
 from actormem.core.entities.keys import key_stem
-from actormem.core.entities.rows import HAS_YEAR, EntityRow
+from actormem.core.entities.rows import EntityRow
 from actormem.core.values import Entity
 
 __all__ = ["ranked"]
@@ -19,7 +19,7 @@ PROSE: Final = 5.0
 NUMBER_DIGITS: Final = 3  # a number with fewer is a count of something
 GIVEN: Final = 3.0  # places that a value gains because the user gave it,
 USED: Final = 3.5  # because a tool was called with it: tools are called with it again,
-TOLD_IN_FULL: Final = 1.0  # lost by a date without its year, where another value tells the same day with one
+TOLD_IN_FULL: Final = 1.0  # lost by a date in words, where another value tells the same day as machines do
 SAID: Final = 0.5  # because the assistant told it
 TURN: Final = 0.25  # places lost with each doubling of the values of a key: a long list yields to a short one
 AGE: Final = 0.1  # with each doubling of the messages since it was last seen
@@ -47,8 +47,8 @@ def ranked(rows: Iterable[EntityRow], among: Iterable[EntityRow] = ()) -> list[E
 
     Each has a place by what it looks like: ids, names and codes before dates and choices, those before amounts
     and contacts, those before times, measures and counts, prose last. What the user gave or a tool was called
-    with stands well before what only a tool listed, what the assistant told a little. A date in full counts as
-    given where the user named its day without the year. The second, the fourth, the eighth best value of a key each
+    with stands well before what only a tool listed, what the assistant told a little. A date as machines
+    write it counts as given where the user named its day in words. The second, the fourth, the eighth best value of a key each
     stand a little further back, so that no long list crowds out a short one; so do values not seen for long.
 
     Args:
@@ -60,8 +60,8 @@ def ranked(rows: Iterable[EntityRow], among: Iterable[EntityRow] = ()) -> list[E
     given = list(rows)
     known = list(among) or given
     newest = max((row.last_sequence for row in known), default=0)
-    days = {row.entity.normal[-5:] for row in known if row.from_user and _is_day(row.entity)}
-    full = {row.entity.normal[-5:] for row in known if _is_full_day(row.entity)}
+    days = {_day(row.entity) for row in known if row.from_user and row.entity.kind == "date"}
+    full = {_day(row.entity) for row in known if _is_full(row.entity)}
     placed = [(_place(row, newest, days, full), -row.last_sequence, row) for row in given]
     placed.sort(key=lambda one: one[:2])
     taken: dict[str, int] = {}
@@ -77,21 +77,22 @@ def ranked(rows: Iterable[EntityRow], among: Iterable[EntityRow] = ()) -> list[E
 def _place(row: EntityRow, newest: int, days: set[str], full: set[str]) -> float:
     entity = row.entity
     place = _shape(entity)
-    day = entity.normal[-5:]
-    if _is_day(entity) and day in full:
+    if entity.kind == "date" and not _is_full(entity) and _day(entity) in full:
         place += TOLD_IN_FULL
     elif place < PROSE:
-        given = row.from_user or (_is_full_day(entity) and day in days)
+        given = row.from_user or (_is_full(entity) and _day(entity) in days)
         place -= USED if row.used else GIVEN if given else SAID if row.said else 0.0
     return place + AGE * log2(1 + newest - row.last_sequence) - SEEN * log2(row.seen_count)
 
 
-def _is_day(entity: Entity) -> bool:
-    return entity.kind == "date" and not HAS_YEAR.search(entity.value)
-
-
-def _is_full_day(entity: Entity) -> bool:
+def _is_full(entity: Entity) -> bool:
+    """Whether it is a date as machines write it."""
     return entity.kind == "date" and entity.value == entity.normal
+
+
+def _day(entity: Entity) -> str:
+    """Month and day of a date: what a date without its year shares with the one that is meant."""
+    return entity.normal[:10][-5:]
 
 
 def _shape(entity: Entity) -> float:
