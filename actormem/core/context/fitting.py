@@ -89,8 +89,13 @@ def _cut(state: Working, counter: Counter, reserve: int, wanted: int) -> ev.Cut 
     room -= min(reserve, max(0, room - must_tokens))
     if sum(entry.tokens for entry in state.view) <= room - wanted:
         return None
-    values = min(state.settings.budget.entities_within(room_tokens(state)), max(room - must_tokens, room // VALUES_SHARE_MIN))
-    return _first_that_fits(state, must, room - values, whole, counter)
+    ceiling = state.settings.budget.entities_within(room_tokens(state))
+    values = min(ceiling, max(room - must_tokens, room // VALUES_SHARE_MIN))
+    cut = _first_that_fits(state, must, room - values, whole, counter)
+    taken = values_wire(evolve(state, cut), state.settings.budget.context, counter)[1]
+    if taken >= values:
+        return cut
+    return _first_that_fits(state, must, room - taken, whole, counter)  # what values leave goes to messages
 
 
 def _first_that_fits(
