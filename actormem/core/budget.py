@@ -91,14 +91,17 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
     def entities_within(self, room: int) -> int:
         """Ceiling of the exact values where prompt and tools leave `room` tokens of the context."""
-        return _growing(room, limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE, self.entities)
+        shares = limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE
+        return _growing(room, *shares, self.entities, limits.ENTITIES_FIRST_TOKENS)
 
 
-def _growing(context: int, share_first: float, share: float, given: int | None) -> int:
+def _growing(
+    context: int, share_first: float, share: float, given: int | None, first_tokens: int = limits.FIRST_TOKENS
+) -> int:
     """What was given; else one share of the first tokens of a context and a smaller one of the rest."""
     if given is not None:
         return given
-    first = min(context, limits.FIRST_TOKENS)
+    first = min(context, first_tokens)
     return int(first * share_first + (context - first) * share)
 
 
