@@ -78,7 +78,8 @@ def plan_compaction(state: Working) -> Plan | None:
     tokens = whole // 2 if kept or whole // 4 >= SUMMARY_TOKENS_MIN else whole  # half is for blocks to come
     blocks = sum(block.tokens for block in kept) + 2 * tokens
     coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
-    last = _span(state, mark_tokens(state, budget.compact_to) - base_tokens(state) - blocks - coming)
+    beside = base_tokens(state) + blocks + state.head_tokens + coming
+    last = _span(state, mark_tokens(state, budget.compact_to) - beside)
     if not last:
         return None
     return Plan(

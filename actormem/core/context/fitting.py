@@ -91,29 +91,31 @@ def _cut(state: Working, counter: Counter, reserve: int, wanted: int) -> ev.Cut 
         return None
     ceiling = state.settings.budget.entities_within(room_tokens(state))
     values = min(ceiling, max(room - must_tokens, room // VALUES_SHARE_MIN))
-    cut = _first_that_fits(state, must, room - values, whole, counter)
+    cut = _first_that_fits(state, must, room, values, whole, counter)
     taken = values_wire(evolve(state, cut), state.settings.budget.context, counter)[1]
     if taken >= values:
         return cut
-    return _first_that_fits(state, must, room - taken, whole, counter)  # what values leave goes to messages
+    return _first_that_fits(state, must, room, taken, whole, counter)  # what values leave goes to messages
 
 
 def _first_that_fits(
-    state: Working, must: Sequence[Entry], beside: int, whole: int, counter: Counter
+    state: Working, must: Sequence[Entry], room: int, values: int, whole: int, counter: Counter
 ) -> ev.Cut:
     """Keep what must stay, shortened if need be; else the newest user message alone; else nothing.
 
     Args:
-        beside: Room beside exact values and a note to come.
+        room: Room beside a note to come.
+        values: Of it, what exact values take.
         whole: All of the room: the newest user message comes before both.
     """
     newest = [state.newest_user] if state.newest_user is not None else []
-    for kept, room in ((must, beside), (newest, beside), (newest, whole)):
+    growth = mark_tokens(state, state.settings.budget.compact_at) - state.fixed_tokens - values
+    for kept, room in ((must, room - values), (newest, room - values), (newest, whole)):
         tokens = {entry.sequence: entry.tokens for entry in kept}
         short = _shortened(kept, room, counter) if sum(tokens.values()) > room else ()
         tokens |= {one.sequence: one.tokens for one in short}
         if sum(tokens.values()) <= room:
-            return ev.Cut(out=_out(state, kept, sum(tokens.values()), room), shortened=short)
+            return ev.Cut(out=_out(state, kept, sum(tokens.values()), min(room, growth)), shortened=short)
     return ev.Cut(out=tuple(entry.sequence for entry in state.view))
 
 
@@ -128,7 +130,11 @@ def _must(state: Working) -> list[Entry]:
 
 
 def _out(state: Working, kept: Sequence[Entry], tokens: int, room: int) -> tuple[int, ...]:
-    """Sequences that leave the view: the oldest groups, until the goal of `compact_to` is met."""
+    """Sequences that leave the view: the oldest groups, until the goal of `compact_to` is met.
+
+    Args:
+        room: For messages where the context is to grow before it is cut again.
+    """
     budget = state.settings.budget
     goal = min(room, mark_tokens(state, budget.compact_to) - state.fixed_tokens)
     slack = min(
