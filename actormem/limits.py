@@ -14,14 +14,16 @@ QUERY_CHARS_MAX: Final = 8_000  # a recall query; the rest adds cost and no mean
 
 # --- budget, as shares of `Budget.context` --------------------------------------------------------
 BUDGET_TOKENS_MIN: Final = 64  # below this not even a short question and its delimiters fit
-SUMMARY_SHARE: Final = 0.12
 FIRST_TOKENS: Final = 1_000  # of a context: what memory adds need not grow as fast as what is said
-RECALL_SHARE_FIRST: Final = 0.1  # of those first tokens: two facts and their frame
-RECALL_SHARE: Final = 0.03  # of the rest
+SUMMARY_SHARE_FIRST: Final = 0.06  # of those first tokens: exact values say more in so little room
+SUMMARY_SHARE: Final = 0.12  # of the rest
+RECALL_SHARE_FIRST: Final = 0.1  # two facts and their frame
+RECALL_SHARE: Final = 0.03
 NOTE_TOKENS_MIN: Final = 72  # of one note by default: its frame, and one fact
 NOTE_PART_MAX: Final = 4  # a quarter of a small context is the most this floor may take
-ENTITIES_SHARE_FIRST: Final = 0.3
-ENTITIES_SHARE: Final = 0.1
+ENTITIES_FIRST_TOKENS: Final = 600  # of a context: below it exact values come before messages in words
+ENTITIES_SHARE_FIRST: Final = 0.6  # of those first tokens
+ENTITIES_SHARE: Final = 0.06  # of the rest: values grow with what is out of sight, but need not all be shown
 COMPACT_AT: Final = 0.8  # of the context: asked for before the budget is met
 COMPACT_TO: Final = 0.4  # low enough that the next one is many turns away
 KEEP_RECENT_MESSAGES: Final = 6  # three exchanges stay verbatim where the budget allows
@@ -79,8 +81,8 @@ SEARCH_INLINE_ROWS: Final = 1_000  # up to here a search takes 1 ms and a thread
 HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (measured)
 
 assert 0 < COMPACT_TO < COMPACT_AT < 1
-assert SUMMARY_SHARE + RECALL_SHARE_FIRST + ENTITIES_SHARE_FIRST < 1
-assert SUMMARY_SHARE + ENTITIES_SHARE_FIRST < COMPACT_AT, "blocks alone must not fill a context"
+assert SUMMARY_SHARE_FIRST + RECALL_SHARE_FIRST + ENTITIES_SHARE_FIRST < 1
+assert SUMMARY_SHARE_FIRST + ENTITIES_SHARE_FIRST < COMPACT_AT, "blocks alone must not fill a context"
 assert MESSAGE_SHARE_MAX < 1
 assert RECALL_DEADLINE_S < TURN_WAIT_S
 assert SUMMARY_LOST_S > 2 * LLM_TRIES * LLM_DEADLINE_S, "a slow summary is not a lost one"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actormem.actors.messages import Recalled
+from actormem.core.context.assembly import recall_ceiling
 from actormem.core.context.fitting import over_budget
 from actormem.core.context.notes import Line
 from actormem.core.context.shorten import Counter
@@ -72,7 +73,7 @@ def reserve_of(state: Working, said: Said, counter: Counter) -> int:
     told = within([line.text for line in said.profile or ()], budget.profile_tokens, counter)[1]
     told += within(task_change(state, counter), budget.task_tokens, counter)[1]
     if said.lines:
-        return budget.recall_tokens // 2 + told
+        return recall_ceiling(state) // 2 + told
     return told + FRAME_TOKENS if told else 0
 
 

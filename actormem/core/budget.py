@@ -82,20 +82,18 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary_tokens(self) -> int:
-        """Ceiling of the summary block."""
-        return int(self.context * limits.SUMMARY_SHARE) if self.summary is None else self.summary
+        """Ceiling of the summary blocks of a context without a prompt."""
+        return self.summary_within(self.context)
 
     @property
     def recall_tokens(self) -> int:
         """Ceiling of one note."""
-        share = _growing(self.context, limits.RECALL_SHARE_FIRST, limits.RECALL_SHARE, self.recall)
-        least = min(limits.NOTE_TOKENS_MIN, self.context // limits.NOTE_PART_MAX)
-        return max(share, least) if self.recall is None else share
+        return self.recall_within(self.context)
 
     @property
     def entities_tokens(self) -> int:
-        """Ceiling of the exact values."""
-        return _growing(self.context, limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE, self.entities)
+        """Ceiling of the exact values of a context without a prompt."""
+        return self.entities_within(self.context)
 
     @property
     def profile_tokens(self) -> int:
@@ -112,12 +110,29 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         """Ceiling of one message; what is over it is cut in the context, visibly."""
         return int(self.context * limits.MESSAGE_SHARE_MAX)
 
+    def summary_within(self, room: int) -> int:
+        """Ceiling of the summary blocks where prompt and tools leave `room` tokens of the context."""
+        return _growing(room, limits.SUMMARY_SHARE_FIRST, limits.SUMMARY_SHARE, self.summary)
 
-def _growing(context: int, share_first: float, share: float, given: int | None) -> int:
+    def recall_within(self, room: int) -> int:
+        """Ceiling of one note where prompt and tools leave `room` tokens of the context."""
+        share = _growing(room, limits.RECALL_SHARE_FIRST, limits.RECALL_SHARE, self.recall)
+        least = min(limits.NOTE_TOKENS_MIN, room // limits.NOTE_PART_MAX)
+        return max(share, least) if self.recall is None else share
+
+    def entities_within(self, room: int) -> int:
+        """Ceiling of the exact values where prompt and tools leave `room` tokens of the context."""
+        shares = limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE
+        return _growing(room, *shares, self.entities, limits.ENTITIES_FIRST_TOKENS)
+
+
+def _growing(
+    context: int, share_first: float, share: float, given: int | None, first_tokens: int = limits.FIRST_TOKENS
+) -> int:
     """What was given; else one share of the first tokens of a context and a smaller one of the rest."""
     if given is not None:
         return given
-    first = min(context, limits.FIRST_TOKENS)
+    first = min(context, first_tokens)
     return int(first * share_first + (context - first) * share)
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "common_tokens",
     "note",
     "note_alone",
+    "recall_ceiling",
     "rendered",
     "sections",
     "shares_of",
@@ -206,7 +207,7 @@ def note(
     base = made(first)[-1] if first else 0
     once = {mark for line in first for mark in line.marks}
     rest = [line for line in lines if not line.marks or not once.issuperset(line.marks)]
-    ceiling = min(budget.recall_tokens, room - base)
+    ceiling = min(recall_ceiling(state), room - base)
     more = lines_within(rest, lambda some: made([*first, *some])[-1] - base <= ceiling) if ceiling > 0 else []
     taken = [*first, *more]
     profiled = profile is not None
@@ -227,6 +228,13 @@ def note(
     )
 
 
+def recall_ceiling(state: Working) -> int:
+    """Ceiling of the memories in one note, in tokens: a share of what prompt and tools leave."""
+    settings = state.settings
+    prompt = settings.format_tokens + settings.system_tokens + settings.tools_tokens
+    return settings.budget.recall_within(settings.budget.context - prompt)
+
+
 def note_alone(
     state: Working, lines: Sequence[Line], query: str, counter: Counter
 ) -> tuple[Part | None, frozenset[str]]:
@@ -235,7 +243,7 @@ def note_alone(
     Args:
         query: What was asked, for the language memory answers in.
     """
-    ceiling = min(state.settings.budget.recall_tokens, state.settings.budget.context - state.tokens)
+    ceiling = min(recall_ceiling(state), state.settings.budget.context - state.tokens)
     title = note_title(True, language(query))
 
     def made(taken: Sequence[Line]) -> str:

@@ -39,6 +39,8 @@ BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 TURN_PART = 4  # a block inside a turn may take a quarter of the share, even where the others have used it up
 OLDER_MESSAGES_MIN = 2  # fewer are not worth a block of their own
 BLOCKS_SHARE_MAX = 0.6  # of the room; a larger share is left to small contexts only, whose frames add up
+FREE_TOKENS_MAX = 400  # of exact values above their share, where a compaction has left less than its goal
+SUMMARY_TOKENS_MIN = 40  # a shorter summary is not worth a frame of its own: it merges with those before it
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +67,11 @@ def base_tokens(state: Working) -> int:
     return settings.format_tokens + settings.system_tokens + settings.tools_tokens + settings.layout_tokens
 
 
+def room_tokens(state: Working) -> int:
+    """What prompt and tools leave of a context."""
+    return state.settings.budget.context - base_tokens(state)
+
+
 def mark_tokens(state: Working, share: float) -> int:
     """Tokens of a context in which messages and what memory adds take this share of their room."""
     base = base_tokens(state)
@@ -81,12 +88,11 @@ def plan_compaction(state: Working) -> Plan | None:
     policy = policy_of(state.settings.policy)
     older = before_recent(state) if policy.recent_only else ()
     early = len(older) >= max(budget.keep_recent, OLDER_MESSAGES_MIN)
-    too_large = sum(block.summary_tokens for block in made_blocks(state)) > budget.summary_tokens
+    ceiling = budget.summary_within(room_tokens(state))
+    too_large = sum(block.summary_tokens for block in made_blocks(state)) > ceiling
     too_large = too_large or len(state.dropped) > 1
     over = bool(state.out) or state.tokens >= mark_tokens(state, budget.compact_at)
     if not policy.summarises or not (over or early or too_large):
-        return None
-    if not state.entries:
         return None
     if not state.entries:
         return None
@@ -129,10 +135,14 @@ def _shorter(plan: Plan, older: Sequence[Entry], kept: Sequence[Block], made: Se
 
 
 def _summary_tokens(state: Working, kept: Sequence[Block], part: int = 0) -> int:
-    """Half of what other blocks leave of the share; at least one `part` of it, where one is given."""
-    share = state.settings.budget.summary_tokens
-    left = (share - sum(block.summary_tokens for block in kept)) // 2
-    return max(0, left, share // part if part else 0)
+    """What other blocks leave of the share, or half of it where half is worth a frame: the rest is for blocks to come.
+
+    At least one `part` of the share, where one is given.
+    """
+    share = state.settings.budget.summary_within(room_tokens(state))
+    left = share - sum(block.summary_tokens for block in kept)
+    tokens = left // 2 if kept or left // 4 >= SUMMARY_TOKENS_MIN else left
+    return max(0, tokens, share // part if part else 0)
 
 
 def _staying(state: Working, kept: Sequence[Block], part: int = 0) -> int:
@@ -140,7 +150,7 @@ def _staying(state: Working, kept: Sequence[Block], part: int = 0) -> int:
     blocks = sum(block.tokens for block in kept) + 2 * _summary_tokens(state, kept, part)
     coming = max(0, _swap_mark(state) - state.tokens)  # what will be said before the block takes its place
     goal = mark_tokens(state, state.settings.budget.compact_to)
-    return goal - base_tokens(state) - blocks - coming
+    return goal - base_tokens(state) - blocks - state.head_tokens - coming
 
 
 def _slack(state: Working) -> int:
@@ -176,22 +186,15 @@ def wants_swap(state: Working) -> bool:
 def written_block(
     state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter, *, first: int = 0
 ) -> ev.BlockMade:
-    """The block that stands for the messages up to `last`, with the exact values that would be out of sight.
+    """The block that stands for the messages up to `last`; exact values stand behind all blocks, see `values_wire`.
 
     Args:
         first: Where it begins; 0 for the first verbatim message, or with `merges` for the first block.
     """
-    budget = state.settings.budget
     made = made_blocks(state)
     first = first or (made[0].first if merges and made else state.entries[0].sequence)
-    kept = [block for block in state.blocks if block.first < first or block.last > last]
-    stay = [entry for entry in state.view if not first <= entry.sequence <= last]
-    unused = budget.entities_tokens - sum(block.values_tokens for block in kept)
-    values = _values(state, stay, kept, unused, counter)
     words = words_of(state.newest_user.message if state.newest_user else None)
-    wire = (
-        wire_of(head_text(summary, method, values, state.settings.nonce, words)) if summary or values else ""
-    )
+    wire = wire_of(head_text(summary, method, (), state.settings.nonce, words)) if summary else ""
     return ev.BlockMade(
         first=first,
         last=last,
@@ -199,7 +202,7 @@ def written_block(
         method=method,
         tokens=wire_tokens(wire, counter.count),
         summary_tokens=counter.count(summary),
-        values_tokens=counter.count("\n".join(values)),
+        values_tokens=0,
         text=msgspec.json.encode({"summary": summary, "wire": wire}).decode(),
     )
 
@@ -220,10 +223,10 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     words = words_of(state.newest_user.message if state.newest_user else None)
     frame = counter.count(head_text("", "", ["…"], nonce, words)) + MESSAGE_OVERHEAD_TOKENS
     budget = state.settings.budget
-    unused = budget.entities_tokens - sum(block.values_tokens for block in state.blocks)
+    unused = budget.entities_within(room_tokens(state))
     if budget.entities is None:  # what compaction has freed below its goal is free for values too
         free = mark_tokens(state, budget.compact_to) - state.tokens - frame
-        unused = max(unused, min(free, budget.entities_tokens))
+        unused = max(unused, min(free, FREE_TOKENS_MAX))
     values = _values(state, seen, state.blocks, min(unused, room - frame), counter)
     while values:
         wire = wire_of(head_text("", "", values, nonce, words))
@@ -239,23 +242,29 @@ def _swap_mark(state: Working) -> int:
 
 
 def _full(state: Working, count: int) -> bool:
-    """Whether another block beside these `count` would be one too many: in a small context their frames add up."""
+    """Whether another block beside these `count` would be one too many: too short, or their frames add up."""
     if not count:
         return False
+    budget, room = state.settings.budget, room_tokens(state)
+    left = budget.summary_within(room) - sum(block.summary_tokens for block in state.blocks)
     another = min(block.tokens - block.values_tokens for block in state.blocks)
-    room = state.settings.budget.context - base_tokens(state)
-    return count >= BLOCKS_MAX or state.block_tokens + another > room * BLOCKS_SHARE_MAX
+    crowded = state.block_tokens + another > room * BLOCKS_SHARE_MAX
+    return count >= BLOCKS_MAX or left // 2 < SUMMARY_TOKENS_MIN or crowded
 
 
 def _values(
     state: Working, seen: Sequence[Entry], blocks: Sequence[Block], tokens: int, counter: Counter
 ) -> tuple[str, ...]:
     whole = {entry.sequence for entry in seen if entry.tokens == entry.whole_tokens}
-    wires = [block.wire for block in blocks] + [one.wire for one in seen if one.sequence not in whole]
+    short = [one.wire for one in seen if one.sequence not in whole]
+    shown = "\n".join([*(block.wire for block in blocks), *short])
+    verbatim = "\n".join(one.wire for one in seen if one.sequence in whole)
 
     def hidden(row: EntityRow) -> bool:
-        if row.last_sequence in whole:
+        if row.last_sequence in whole and row.entity.kind != "date":
+            return False  # a date may stand there in words, and not as tools take it
+        if row.entity.kind == "date" and row.entity.value in verbatim:
             return False
-        return not any(row.entity.value in wire for wire in wires)
+        return row.entity.value not in shown
 
     return state.entities.lines(hidden=hidden, tokens=tokens, count=counter.count) if tokens > 0 else ()

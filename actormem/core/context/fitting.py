@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actormem.core.context.blocks import base_tokens, mark_tokens, values_wire
+from actormem.core.context.blocks import mark_tokens, room_tokens, values_wire
 from actormem.core.context.shorten import Counter, fit_message
 from actormem.core.context.tasks import joined, task_estimate, task_head
 from actormem.core.policy import policy_of
@@ -20,7 +20,7 @@ from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 __all__ = ["over_budget", "restart"]
 
 BLOCKS_PART = 4  # blocks that leave less than a quarter of the room were made for a larger budget
-VALUES_SHARE_MIN = 4  # a quarter of the room is for what was cut, even where one message wants all of it
+VALUES_SHARE_MIN = 2  # half of the room may be for what was cut, even where one message wants all of it
 
 
 def over_budget(state: Working, reserve: int = 0) -> bool:
@@ -58,21 +58,22 @@ def restart(
     elif bare.dropped and summarises:
         found.append(ev.BlocksReturned())  # the budget may have grown since
         bare = evolve(bare, found[-1])
-    if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > _room(bare) and (
-        bare.block_tokens * BLOCKS_PART > _room(bare) * (BLOCKS_PART - 1)
+    if bare.block_tokens + (bare.newest_user.tokens if bare.newest_user else 0) > room_tokens(bare) and (
+        bare.block_tokens * BLOCKS_PART > room_tokens(bare) * (BLOCKS_PART - 1)
     ):
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
     beside = reserve + task_estimate(bare, counter)
-    cut = _cut(bare, counter, beside)
+    wanted = values_wire(bare, bare.settings.budget.context, counter)[1]
+    cut = _cut(bare, counter, beside, wanted)
     newest = bare.newest_user.sequence if bare.newest_user else 0
     if cut is not None and kept and _touches(cut, newest):
         bare = msgspec.structs.replace(bare, notes={})  # the message comes before what memory adds to it
-        cut = _cut(bare, counter, beside)
+        cut = _cut(bare, counter, beside, wanted)
     if cut is not None and bare.blocks and newest in cut.out:
         found.append(ev.BlocksDropped())  # and before what stands for older ones
         bare = evolve(bare, found[-1])
-        cut = _cut(bare, counter, beside)
+        cut = _cut(bare, counter, beside, wanted)
     if cut is not None:
         found.append(cut)
         bare = evolve(bare, cut)
@@ -118,41 +119,49 @@ def _touches(cut: ev.Cut, sequence: int) -> bool:
     return sequence in cut.out or any(one.sequence == sequence for one in cut.shortened)
 
 
-def _room(state: Working) -> int:
-    return state.settings.budget.context - base_tokens(state)
+def _cut(state: Working, counter: Counter, reserve: int, wanted: int) -> ev.Cut | None:
+    """What must leave the view or be shortened, so that exact values of it fit beside what stays.
 
-
-def _cut(state: Working, counter: Counter, reserve: int) -> ev.Cut | None:
-    """What must leave the view or be shortened, so that exact values of it fit beside what stays."""
+    Args:
+        wanted: Tokens of the exact values that are out of sight already: messages make room for them.
+    """
     room = state.settings.budget.context - state.fixed_tokens - state.note_tokens
     must = _must(state)
     must_tokens = sum(entry.tokens for entry in must)
     whole = room
     room -= min(reserve, max(0, room - must_tokens))
-    if sum(entry.tokens for entry in state.view) <= room:
+    if sum(entry.tokens for entry in state.view) <= room - wanted:
         return None
     shows = policy_of(state.settings.policy).shows_values
-    share = state.settings.budget.entities_tokens if shows else 0
-    values = min(share, max(room - must_tokens, room // VALUES_SHARE_MIN))
-    return _first_that_fits(state, must, room - values, whole, counter)
+    ceiling = state.settings.budget.entities_within(room_tokens(state)) if shows else 0
+    values = min(ceiling, max(room - must_tokens, room // VALUES_SHARE_MIN))
+    cut = _first_that_fits(state, must, room, values, whole, counter)
+    taken = values_wire(evolve(state, cut), state.settings.budget.context, counter)[1]
+    if taken >= values:
+        return cut
+    return _first_that_fits(state, must, room, taken, whole, counter)  # what values leave goes to messages
 
 
 def _first_that_fits(
-    state: Working, must: Sequence[Entry], beside: int, whole: int, counter: Counter
+    state: Working, must: Sequence[Entry], room: int, values: int, whole: int, counter: Counter
 ) -> ev.Cut:
     """Keep what must stay, shortened if need be; else the newest user message alone; else nothing.
 
     Args:
-        beside: Room beside exact values and a note to come.
+        room: Room beside a note to come.
+        values: Of it, what exact values take.
         whole: All of the room: the newest user message comes before both.
     """
     newest = [state.newest_user] if state.newest_user is not None else []
-    for kept, room in ((must, beside), (newest, beside), (newest, whole)):
+    summarises = policy_of(state.settings.policy).summarises
+    mark = mark_tokens(state, state.settings.budget.compact_at) - state.fixed_tokens - values
+    growth = mark if summarises else whole
+    for kept, most in ((must, room - values), (newest, room - values), (newest, whole)):
         tokens = {entry.sequence: entry.tokens for entry in kept}
-        short = _shortened(kept, room, counter, state.settings.prices) if sum(tokens.values()) > room else ()
+        short = _shortened(kept, most, counter, state.settings.prices) if sum(tokens.values()) > most else ()
         tokens |= {one.sequence: one.tokens for one in short}
-        if sum(tokens.values()) <= room:
-            return ev.Cut(out=_out(state, kept, sum(tokens.values()), room), shortened=short)
+        if sum(tokens.values()) <= most:
+            return ev.Cut(out=_out(state, kept, sum(tokens.values()), min(most, growth)), shortened=short)
     return ev.Cut(out=tuple(entry.sequence for entry in state.view))
 
 
@@ -170,6 +179,9 @@ def _out(state: Working, kept: Sequence[Entry], tokens: int, room: int) -> tuple
     """Sequences that leave the view: the oldest groups, until the goal of `compact_to` is met.
 
     Without summaries a group that leaves is lost to contexts: then only as many leave as must.
+
+    Args:
+        room: For messages where the context is to grow before it is cut again.
     """
     budget = state.settings.budget
     goal = min(room, mark_tokens(state, budget.compact_to) - state.fixed_tokens)

@@ -1,7 +1,8 @@
 """Messages too large for their context: the first part, a mark that says how much is missing, exact values of it.
 
 Only contexts show the short form; the record keeps the message as it came. The short form follows from
-numbers alone, so that replay makes the same bytes without a tokenizer.
+numbers alone, so that replay makes the same bytes without a tokenizer. A result in JSON is first written as lines,
+which loses nothing and takes about half; only what is still too long is cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from actormem.core.context.tables import table_text
 from actormem.core.entities.exact import value_lines
 from actormem.core.prices import DEFAULT_PRICES, Prices
 from actormem.core.session.events import Shortened
@@ -41,13 +43,19 @@ def fit_message(
 
     Cost: a few counts of at most `tokens` tokens, and one count of the message.
     """
-    text = _words(message)
+    table = _table(message, counter)
+    if table is not None:
+        form = _whole_table(message, sequence, table, counter)
+        if form.tokens <= tokens:
+            return form
+    text = _words(message) if table is None else table
     whole = max(counter.count(text), message_tokens(message, counter.count, prices) - MESSAGE_OVERHEAD_TOKENS)
+    whole = whole if table is None else counter.count(table)
     keep = counter.truncate(text, max(0, tokens - MARK_TOKENS) * (VALUES_PART - 1) // VALUES_PART)
     values_characters = tokens * VALUE_CHARACTERS // VALUES_PART if len(keep) >= VALUES_KEPT_MIN else 0
     while True:
         dropped = max(0, whole - counter.count(keep))
-        form = Shortened(sequence, len(keep), 0, dropped, values_characters)
+        form = Shortened(sequence, len(keep), 0, dropped, values_characters, tabled=table is not None)
         wire = shortened(message, form)
         taken = wire_tokens(wire, counter.count)
         if taken <= tokens:
@@ -65,11 +73,12 @@ def fit_message(
 
 def shortened(message: Message, form: Shortened) -> str:
     """The wire of the message's short form: first its content is kept, then the arguments of its calls."""
-    mark = BARE_MARK if form.bare else f" [… {form.dropped_tokens} tokens left out here by memory …]"
+    mark = f" [… {form.dropped_tokens} tokens left out here by memory …]" if form.dropped_tokens else ""
+    mark = BARE_MARK if form.bare else mark
     left = form.characters
     content = message.content
     if content:
-        words = message.text
+        words = (table_text(message.text) if form.tabled else None) or message.text
         kept = words[:left]
         left = max(0, left - len(words))
         values = value_lines(message, kept, form.values_characters)
@@ -84,6 +93,17 @@ def _bare(message: Message, form: Shortened, counter: Counter) -> Shortened:
     """The shortest form there is: nothing of the words, and no number."""
     bare = msgspec.structs.replace(form, bare=True)
     return msgspec.structs.replace(bare, tokens=wire_tokens(shortened(message, bare), counter.count))
+
+
+def _table(message: Message, counter: Counter) -> str | None:
+    """A tool's result as lines, where it is JSON and they take less than it."""
+    table = table_text(message.text) if message.role == "tool" else None
+    return table if table is not None and counter.count(table) < counter.count(message.text) else None
+
+
+def _whole_table(message: Message, sequence: int, table: str, counter: Counter) -> Shortened:
+    form = Shortened(sequence, len(table), 0, 0, 0, tabled=True)
+    return msgspec.structs.replace(form, tokens=wire_tokens(shortened(message, form), counter.count))
 
 
 def _words(message: Message) -> str:

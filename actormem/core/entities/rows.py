@@ -3,6 +3,7 @@
 Law of the file: a row is never changed, only followed by another.
 """
 
+import re
 from typing import Final
 
 import msgspec
@@ -10,10 +11,12 @@ import msgspec
 from actormem.core.entities.keys import key_stem
 from actormem.core.values import Entity
 
-__all__ = ["LIVE", "EntityRow", "identity", "seen_row"]
+__all__ = ["HAS_YEAR", "LIVE", "EntityRow", "identity", "seen_row"]
 
 LIVE: Final = -1  # `superseded_sequence` of a row that nothing has taken the place of
 
+_ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+HAS_YEAR: Final = re.compile(r"\d{4}|[一二][零〇一二三四五六七八九]{3}")
 _ALIKE: Final = {"hash": "id"}
 _SELF_EVIDENT: Final = frozenset({"id", "hash", "phone", "email", "url", "address", "file"})
 _UNTOLD_KEYS: Final = frozenset({"id", "hash", "value", "code", "phone", "email", "url", "address", "file"})
@@ -66,6 +69,9 @@ def seen_row(row: EntityRow | None, entity: Entity, sequence: int, role: str) ->
             said=role in ("user", "assistant"),
         )
     telling = entity if row.entity.key in _UNTOLD_KEYS or entity.key == row.entity.key else row.entity
+    if entity.kind == "date":
+        value = max(row.entity.value, entity.value, key=lambda one: (_fullness(one), one == entity.value))
+        telling = msgspec.structs.replace(telling, value=value)
     return EntityRow(
         entity=telling,
         first_sequence=row.first_sequence,
@@ -76,3 +82,8 @@ def seen_row(row: EntityRow | None, entity: Entity, sequence: int, role: str) ->
         said=row.said or role in ("user", "assistant"),
         superseded_sequence=LIVE if role == "user" else row.superseded_sequence,
     )
+
+
+def _fullness(date: str) -> int:
+    """How much of a date its writing tells: as a machine takes it, with its year, or less."""
+    return 2 if _ISO_DATE.match(date) else int(HAS_YEAR.search(date) is not None)

@@ -47,6 +47,7 @@ class Shortened(msgspec.Struct, frozen=True):
 
     Its first `characters` are kept, a mark says that `dropped_tokens` are missing, then come exact values of the
     rest in at most `values_characters`; all of it takes `tokens`. `bare` is for the smallest contexts: three dots.
+    `tabled`: a result in JSON stands as lines, each field's name once, and the characters are of those.
     """
 
     sequence: int
@@ -55,6 +56,7 @@ class Shortened(msgspec.Struct, frozen=True):
     dropped_tokens: int
     values_characters: int = 0
     bare: bool = False
+    tabled: bool = False
 
 
 class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):

@@ -362,6 +362,8 @@ def _message_added(state: Working, event: ev.MessageAdded, found: MessageEntitie
     entities = state.entities
     if found.said:
         entities = entities.seen(found.said, sequence=state.sequence, role=message.role, text=message.text)
+    if message.role in ("user", "assistant") and message.content:
+        entities = entities.named(message.text, role=message.role)
     if found.called:
         entities = entities.seen(found.called, sequence=state.sequence, role="call")
     if event.late or (message.role == "tool" and message.tool_call_id not in state.open_calls):
