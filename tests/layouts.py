@@ -49,7 +49,7 @@ class LayoutDriver(Driver):
     """A driver that checks each context as its layout promises."""
 
     def __init__(self, layout: Layout, counter: Any = None) -> None:
-        super().__init__(layout)
+        super().__init__(layout=layout)
         self.parts: Sequence[Part] = ()
         self._counter = counter
         self._counted_by: Any = None
@@ -72,7 +72,7 @@ class LayoutDriver(Driver):
     def _check(self) -> None:
         parts, settings = self._parts(), self.state.settings
         messages = json.loads(json.dumps(rendered(parts)))
-        total = total_tokens(parts, settings.tools_tokens)
+        total = total_tokens(parts, settings)
         counted = wire_tokens(messages, settings.tools, self.counter.count)
         assert counted <= total <= settings.budget.context, "over the budget"
         assert total == sum(section.tokens for section in sections(parts, self.state))

@@ -256,7 +256,7 @@ def test_a_vocabulary_in_which_joining_costs_more_than_the_budget_has_ends_the_e
     assert apart + 60 < 200, "apart there would be room for more"
     assert driver.state.epoch_count > 1
     assert driver.state.epoch_reason == "the budget"
-    assert total_tokens(driver.parts, 0) <= 200
+    assert total_tokens(driver.parts, driver.state.settings) <= 200
 
 
 def test_the_templates_of_these_tests_refuse_what_they_should() -> None:
