@@ -15,7 +15,13 @@ def call(log: list[dict[str, Any]], tool: str, arguments: dict[str, Any], result
     """Add a tool call and its result to a log."""
     id = f"call_{len(log)}"
     function = {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)}
-    log.append({"role": "assistant", "content": None, "tool_calls": [{"id": id, "type": "function", "function": function}]})
+    log.append(
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": id, "type": "function", "function": function}],
+        }
+    )
     content = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
     log.append({"role": "tool", "tool_call_id": id, "content": content})
 
@@ -81,9 +87,14 @@ def service_log() -> list[dict[str, Any]]:
     })  # fmt: skip
     say(log, "就是七月十六号左右那单，买了外套和围巾。")
     orders = {
-        "DD20310704118": order("DD20310704118", "2031-07-06", [("保温杯", "sku_55102", 129)], "alipay_330192"),
+        "DD20310704118": order(
+            "DD20310704118", "2031-07-06", [("保温杯", "sku_55102", 129)], "alipay_330192"
+        ),
         "DD20310716552": order(
-            "DD20310716552", "2031-07-19", [("冲锋衣", "sku_61033", 899), ("羊毛围巾", "sku_61877", 239)], "card_880417"
+            "DD20310716552",
+            "2031-07-19",
+            [("冲锋衣", "sku_61033", 899), ("羊毛围巾", "sku_61877", 239)],
+            "card_880417",
         ),
         "DD20310722903": order("DD20310722903", "2031-07-25", [("登山杖", "sku_70415", 318)], "gift_771029"),
     }
@@ -98,7 +109,14 @@ def service_log() -> list[dict[str, Any]]:
     variants = [
         {"item_id": f"sku_6104{n}", "color": color, "size": size, "stock": stock, "price": 899 + 20 * n}
         for n, (color, size, stock) in enumerate(
-            [("墨绿", "XXL", 6), ("墨绿", "L", 0), ("沙色", "XXL", 12), ("沙色", "XL", 3), ("黑色", "XXL", 9), ("黑色", "M", 4)]
+            [
+                ("墨绿", "XXL", 6),
+                ("墨绿", "L", 0),
+                ("沙色", "XXL", 12),
+                ("沙色", "XL", 3),
+                ("黑色", "XXL", 9),
+                ("黑色", "M", 4),
+            ]
         )
     ]
     call(log, "list_variants", {"name": "冲锋衣"}, {"product_id": "prod_30877", "variants": variants})
@@ -109,13 +127,21 @@ def service_log() -> list[dict[str, Any]]:
                           "payment_method_id": "card_880417"},
         {"exchange_id": "HH-8830214", "status": "requested", "difference": 0, "pickup_date": "2031-08-02"},
     )  # fmt: skip
-    say(log, "新衣服寄到我宁波的地址吧，最近都在那边出差，早上九点以后才有人收。", "好的，马上为您更改收货地址，请稍等。")
+    say(
+        log,
+        "新衣服寄到我宁波的地址吧，最近都在那边出差，早上九点以后才有人收。",
+        "好的，马上为您更改收货地址，请稍等。",
+    )
     say(log, "嗯，尽快。")
     call(
         log, "set_address", {"exchange_id": "HH-8830214", "address_id": "addr_02"},
         {"exchange_id": "HH-8830214", "address_id": "addr_02", "carrier": "顺丰", "arrives": "2031-08-05"},
     )  # fmt: skip
-    say(log, "另外登山杖我不想要了，能退吗？", "登山杖在七天无理由期内，可以退。退款 318 元将按原路退回礼品卡，是否同意？")
+    say(
+        log,
+        "另外登山杖我不想要了，能退吗？",
+        "登山杖在七天无理由期内，可以退。退款 318 元将按原路退回礼品卡，是否同意？",
+    )
     say(log, "可以的，原路退就行。")
     call(
         log, "refund", {"order_id": "DD20310722903", "item_id": "sku_70415", "payment_method_id": "gift_771029"},
@@ -123,13 +149,20 @@ def service_log() -> list[dict[str, Any]]:
     )  # fmt: skip
     say(log, "第一单的保温杯能补开发票吗？抬头写 杭州云栈科技有限公司，税号 91330106MA2K8T7X3Q。")
     call(
-        log, "make_invoice", {"order_id": "DD20310704118", "title": "杭州云栈科技有限公司", "tax_id": "91330106MA2K8T7X3Q",
-                              "email": "zhiyuan.lin@postbox.example"},
+        log, "make_invoice", {"order_id": "DD20310704118", "title": "杭州云栈科技有限公司",
+                              "tax_id": "91330106MA2K8T7X3Q", "email": "zhiyuan.lin@postbox.example"},
         {"invoice_id": "FP-66120358", "sent": True},
     )  # fmt: skip
     say(log, "退款进度帮我看一下，还有换货的物流。")
-    call(log, "refund_status", {"refund_id": "TK-5520917"}, {"refund_id": "TK-5520917", "status": "processing"})
-    call(log, "exchange_status", {"exchange_id": "HH-8830214"}, {"status": "picked_up", "tracking_id": "SF1099317740"})
+    call(
+        log, "refund_status", {"refund_id": "TK-5520917"}, {"refund_id": "TK-5520917", "status": "processing"}
+    )
+    call(
+        log,
+        "exchange_status",
+        {"exchange_id": "HH-8830214"},
+        {"status": "picked_up", "tracking_id": "SF1099317740"},
+    )
     say(log, "好，到账了发短信到我手机上。")
     call(log, "notify", {"phone": "13718820466", "refund_id": "TK-5520917"}, "ok")
     return log
@@ -151,10 +184,15 @@ def coding_log() -> list[dict[str, Any]]:
                   {"path": "tidewater/net/retry_policy.py", "added": 8, "removed": 2, "blob": "77ab10ee43"},
                   {"path": "tests/net/test_upload_stream.py", "added": 22, "removed": 0, "blob": "1d20be9931"}],
     })  # fmt: skip
-    call(log, "read_file", {"path": "tidewater/net/upload_stream.py", "commit": "9f3c2ab71d"},
-         "CHUNK_BYTES = 1_048_576\nREAD_TIMEOUT_S = 30\n\n\ndef upload(stream, target):\n    for number, chunk in "
-         "enumerate(read(stream, CHUNK_BYTES)):\n        send(target, number, chunk, timeout=READ_TIMEOUT_S)\n"
-         + "    # the timeout is of the whole upload and not of one chunk, see the note in the design document\n" * 6)
+    call(
+        log,
+        "read_file",
+        {"path": "tidewater/net/upload_stream.py", "commit": "9f3c2ab71d"},
+        "CHUNK_BYTES = 1_048_576\nREAD_TIMEOUT_S = 30\n\n\ndef upload(stream, target):\n    for number, chunk in "
+        "enumerate(read(stream, CHUNK_BYTES)):\n        send(target, number, chunk, timeout=READ_TIMEOUT_S)\n"
+        + "    # the timeout is of the whole upload and not of one chunk, see the note in the design document\n"
+        * 6,
+    )
     say(
         log,
         "Make the timeout per chunk. Branch off release/2.14, not main.",
@@ -172,11 +210,15 @@ def coding_log() -> list[dict[str, Any]]:
         ],
         "workers": [{"name": f"runner-{n:02}", "seconds": 3 + n, "cached": n * 11} for n in range(1, 9)],
     })  # fmt: skip
-    say(log, "What does the second failure say, and is it ours?",
+    say(
+        log,
+        "What does the second failure say, and is it ours?",
         "test_resume_token fails with a KeyError. It failed before the change as well, so it is a fault of the fixture "
-        "and not of this branch. I suggest a separate issue for it.")
+        "and not of this branch. I suggest a separate issue for it.",
+    )
     say(log, "Yes, open one and assign rkovacs.")
-    call(log, "open_issue", {"repository": "harbor-mirror/tidewater", "title": "test_resume_token fails", "assignee": "rkovacs"},
+    call(log, "open_issue", {"repository": "harbor-mirror/tidewater", "title": "test_resume_token fails",
+                             "assignee": "rkovacs"},
          {"number": 4431, "url": "https://git.example/harbor-mirror/tidewater/issues/4431"})  # fmt: skip
     call(log, "edit_file", {"path": "tidewater/net/upload_stream.py", "branch": "fix/upload-deadline"},
          {"commit": "e41a90b7f5", "changed": 12})  # fmt: skip
@@ -201,7 +243,12 @@ def coding_log() -> list[dict[str, Any]]:
          + "error: file digest mismatch for zlib-ng 2.1.6, artifact ART-0093184\n")  # fmt: skip
     say(log, "Drop the cache of that artifact and run the job again.")
     call(log, "drop_artifact", {"artifact": "ART-0093184"}, {"dropped": True})
-    call(log, "run_job", {"job_id": "job-51014", "commit": "e41a90b7f5"}, {"job_id": "job-51014", "status": "passed"})
+    call(
+        log,
+        "run_job",
+        {"job_id": "job-51014", "commit": "e41a90b7f5"},
+        {"job_id": "job-51014", "status": "passed"},
+    )
     say(log, "Merge it, close the issue, and tag the milestone's version from the merge.")
     call(log, "merge", {"number": 4432, "base": "release/2.14"}, {"merged": True, "commit": "b70d55c1e8"})
     call(log, "close_issue", {"repository": "harbor-mirror/tidewater", "number": 4417}, {"state": "closed"})

@@ -25,7 +25,17 @@ from actormem.core.values import JsonValue, Message
 from actormem.core.wire import from_wire, wire_tokens
 from actormem.limits import PRIMING_TOKENS
 
-__all__ = ["Context", "Part", "assemble", "common_tokens", "note", "recall_ceiling", "rendered", "sections", "system_wire"]
+__all__ = [
+    "Context",
+    "Part",
+    "assemble",
+    "common_tokens",
+    "note",
+    "recall_ceiling",
+    "rendered",
+    "sections",
+    "system_wire",
+]
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -51,7 +51,7 @@ def restart(
     ):
         found.append(ev.BlocksDropped())  # the budget shrank: the messages they stand for are in the record
         bare = evolve(bare, found[-1])
-    wanted = values_wire(bare, bare.settings.budget.context, counter)[1]
+    head, wanted = values_wire(bare, bare.settings.budget.context, counter)
     cut = _cut(bare, counter, reserve, wanted)
     newest = bare.newest_user.sequence if bare.newest_user else 0
     if cut is not None and kept and _touches(cut, newest):
@@ -64,10 +64,11 @@ def restart(
     if cut is not None:
         found.append(cut)
         bare = evolve(bare, cut)
-    head, tokens = values_wire(bare, bare.settings.budget.context - bare.tokens - reserve, counter)
+    if found:  # what is out of sight is not what it was
+        head, wanted = values_wire(bare, bare.settings.budget.context - bare.tokens - reserve, counter)
     keeps_note = bool(bare.notes)
     found.append(
-        ev.EpochStarted(reason=reason, keeps_note=keeps_note, tokens=tokens, time_ms=now_ms, text=head)
+        ev.EpochStarted(reason=reason, keeps_note=keeps_note, tokens=wanted, time_ms=now_ms, text=head)
     )
     return found
 
@@ -110,12 +111,12 @@ def _first_that_fits(
     """
     newest = [state.newest_user] if state.newest_user is not None else []
     growth = mark_tokens(state, state.settings.budget.compact_at) - state.fixed_tokens - values
-    for kept, room in ((must, room - values), (newest, room - values), (newest, whole)):
+    for kept, most in ((must, room - values), (newest, room - values), (newest, whole)):
         tokens = {entry.sequence: entry.tokens for entry in kept}
-        short = _shortened(kept, room, counter) if sum(tokens.values()) > room else ()
+        short = _shortened(kept, most, counter) if sum(tokens.values()) > most else ()
         tokens |= {one.sequence: one.tokens for one in short}
-        if sum(tokens.values()) <= room:
-            return ev.Cut(out=_out(state, kept, sum(tokens.values()), min(room, growth)), shortened=short)
+        if sum(tokens.values()) <= most:
+            return ev.Cut(out=_out(state, kept, sum(tokens.values()), min(most, growth)), shortened=short)
     return ev.Cut(out=tuple(entry.sequence for entry in state.view))
 
 

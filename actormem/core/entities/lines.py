@@ -18,6 +18,7 @@ __all__ = ["EntityLines", "fitted"]
 SAME_AS_NUMBERS: Final = frozenset({"amount", "percent", "phone"})  # two writings of one are shown once
 MISFITS_MAX: Final = 12  # values too long for what is left; after so many nothing shorter is looked for
 
+
 class EntityLines(msgspec.Struct, frozen=True):
     """Lines for a model, and the rows they show. Iterating and `len` are of the lines."""
 

@@ -105,7 +105,9 @@ def _is_named(normal: str, runs: set[str], text: str) -> bool:
             and _CHOICE.fullmatch(normal) is not None
             and "_".join(_PART.findall(normal)) in runs
         )
-    return len(normal) >= HAN_CHOICE_CHARS_MIN and normal in text and _HAN_CHOICE.fullmatch(normal) is not None
+    return (
+        len(normal) >= HAN_CHOICE_CHARS_MIN and normal in text and _HAN_CHOICE.fullmatch(normal) is not None
+    )
 
 
 def _shared_grams(text: str, letters: str) -> Sequence[str]:
