@@ -20,7 +20,6 @@ from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 __all__ = [
     "FrontDoor",
     "Given",
-    "given_message",
     "item_text",
     "kinds_or_none",
     "milliseconds",
@@ -30,6 +29,7 @@ __all__ = [
     "query_text",
     "share",
     "text_or_none",
+    "user_message",
     "whole",
     "zone_or_none",
 ]
@@ -120,19 +120,17 @@ def kinds_or_none(kinds: Sequence[str] | None) -> frozenset[str] | None:
     return frozenset(kinds)
 
 
-def given_message(given: object) -> Message:
-    """The message handed in, if a provider would take it: null content would have every later request refused.
+def user_message(given: object) -> Message:
+    """The message a turn begins with: the user's, and it says something.
 
     Raises:
-        UsageError: It is not a message, or says nothing where its role must.
+        UsageError: It is not a message of a user, or has null content or no parts: a provider would refuse it.
     """
     message = parse_message(given)
-    if message.role != "assistant" and message.content is None:
-        raise UsageError(
-            f"a message of role {message.role} must have content, text or a list of parts, not null"
-        )
-    if message.role == "user" and not isinstance(message.content, str) and not message.content:
-        raise UsageError("a user message's list of parts must not be empty")
+    if message.role != "user":
+        raise UsageError(f"a turn begins with a user message, not one of role {message.role}")
+    if not isinstance(message.content, str) and not message.content:
+        raise UsageError("a user's message must have content, text or a list of parts, not null and not an empty list")
     return message
 
 

@@ -20,8 +20,8 @@ from actormem.core.context.trace import Trace
 from actormem.core.ids import checked_id
 from actormem.core.session.past import PastTurn
 from actormem.core.values import Message, SessionKey
-from actormem.errors import UsageError
-from actormem.front import Given, given_message, query_text
+from actormem.core.wire import parse_message
+from actormem.front import Given, query_text, user_message
 from actormem.kernel import Clock, Ref
 from actormem.limits import ASK_TIMEOUT_S
 from actormem.task import SessionTask
@@ -75,9 +75,7 @@ class Session:
         """
         is_message = isinstance(content, (Message, Mapping))
         given: object = content if is_message else {"role": "user", "content": content}
-        message = given_message(given)
-        if message.role != "user":
-            raise UsageError(f"a turn begins with a user message, not one of role {message.role}")
+        message = user_message(given)
         turn_id = checked_id(id, "turn id") if id is not None else message.id or uuid4().hex
         message = msgspec.structs.replace(message, id=turn_id)
         return Turn(self._ref, self._settings, self._clock, message, self._turn_wait_s, self._check_loop)
@@ -96,7 +94,7 @@ class Session:
 
     async def add_many(self, messages: Sequence[Given]) -> tuple[Message, ...]:
         """Add messages, all or none, in order. None at all is a message less."""
-        parsed = tuple(given_message(one) for one in messages)
+        parsed = tuple(parse_message(one) for one in messages)
         if not parsed:
             return ()
         added = await self._ask(AddMessages(parsed, settings=self._settings))

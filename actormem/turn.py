@@ -25,7 +25,7 @@ from actormem.core.session.streaming import ReplyDraft, whole_reply
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import parse_message
 from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, UsageError
-from actormem.front import given_message, whole
+from actormem.front import whole
 from actormem.kernel import Clock, Ref
 from actormem.limits import ASK_TIMEOUT_S, OUTCOME_WAIT_S
 
@@ -188,7 +188,7 @@ class Turn:
             UsageError: It is not a message, or the turn is not open.
         """
         self._check_open()
-        parsed = _named(given_message(message))
+        parsed = _named(parse_message(message))
         self._flush(whole=True)
         self._pending.append(parsed)
         try:

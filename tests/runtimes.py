@@ -1,10 +1,12 @@
 """Runtimes for tests of the front door: scripted models, a clock that stands still, nothing from outside."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
 
+import anyio
+import anyio.lowlevel
 import msgspec
 
 import actormem
@@ -51,6 +53,13 @@ async def opened(
         after = runtime.statistics()
         for kind in (after.sessions, after.summarizer, after.longterm):
             assert kind.restarts == kind.given_up == 0, kind.last_crash
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Return once it holds, however long a thread takes; fails after ten seconds."""
+    with anyio.fail_after(10):
+        while not holds():
+            await anyio.lowlevel.checkpoint()
 
 
 async def answered(session: actormem.Session, said: str, reply: str = "OK.") -> list[dict[str, JsonValue]]:

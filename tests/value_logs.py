@@ -149,8 +149,8 @@ def service_log() -> list[dict[str, Any]]:
     )  # fmt: skip
     say(log, "第一单的保温杯能补开发票吗？抬头写 杭州云栈科技有限公司，税号 91330106MA2K8T7X3Q。")
     call(
-        log, "make_invoice", {"order_id": "DD20310704118", "title": "杭州云栈科技有限公司", "tax_id": "91330106MA2K8T7X3Q",
-                              "email": "zhiyuan.lin@postbox.example"},
+        log, "make_invoice", {"order_id": "DD20310704118", "title": "杭州云栈科技有限公司",
+                              "tax_id": "91330106MA2K8T7X3Q", "email": "zhiyuan.lin@postbox.example"},
         {"invoice_id": "FP-66120358", "sent": True},
     )  # fmt: skip
     say(log, "退款进度帮我看一下，还有换货的物流。")
@@ -217,7 +217,8 @@ def coding_log() -> list[dict[str, Any]]:
         "and not of this branch. I suggest a separate issue for it.",
     )
     say(log, "Yes, open one and assign rkovacs.")
-    call(log, "open_issue", {"repository": "harbor-mirror/tidewater", "title": "test_resume_token fails", "assignee": "rkovacs"},
+    call(log, "open_issue", {"repository": "harbor-mirror/tidewater", "title": "test_resume_token fails",
+                             "assignee": "rkovacs"},
          {"number": 4431, "url": "https://git.example/harbor-mirror/tidewater/issues/4431"})  # fmt: skip
     call(log, "edit_file", {"path": "tidewater/net/upload_stream.py", "branch": "fix/upload-deadline"},
          {"commit": "e41a90b7f5", "changed": 12})  # fmt: skip

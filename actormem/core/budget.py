@@ -123,7 +123,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     def entities_within(self, room: int) -> int:
         """Ceiling of the exact values where prompt and tools leave `room` tokens of the context."""
         shares = limits.ENTITIES_SHARE_FIRST, limits.ENTITIES_SHARE
-        return _growing(room, *shares, self.entities, limits.ENTITIES_FIRST_TOKENS)
+        given = (self.summary or 0) + (self.recall or 0) + (self.profile or 0) + (self.task or 0)
+        free = max(0, room - given)  # a share that was given comes first
+        return _growing(free, *shares, self.entities, limits.ENTITIES_FIRST_TOKENS)
 
 
 def _growing(

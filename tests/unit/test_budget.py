@@ -9,7 +9,7 @@ import pytest
 
 from actormem.core.budget import TOKENS_MAX, Budget
 from actormem.errors import BudgetError, UsageError
-from actormem.limits import BUDGET_TOKENS_MIN
+from actormem.limits import BUDGET_TOKENS_MIN, FIRST_TOKENS
 
 
 @pytest.mark.parametrize("given", [0, -1, 1, BUDGET_TOKENS_MIN - 1, -(10**30)])
@@ -87,8 +87,9 @@ def test_shares_one_token_below_the_total_are_taken() -> None:
 def test_default_shares_grow_with_the_context_and_leave_most_of_it_to_messages(context: int) -> None:
     budget = Budget(context=context)
     shares = budget.summary_tokens + budget.recall_tokens + budget.entities_tokens
-    assert 0 < shares < context * 0.7
-    assert budget.summary_tokens == int(context * 0.12)
+    assert 0 < shares < context * (0.7 if context >= 2_000 else 0.95)
+    first = min(context, FIRST_TOKENS)
+    assert budget.summary_tokens == int(first * 0.06 + (context - first) * 0.12)
     assert context // 100 < budget.recall_tokens <= max(int(context * 0.15), min(100, context // 4))
     assert 2 * budget.message_tokens == context - context % 2
 
@@ -109,6 +110,23 @@ def test_shares_of_profile_and_task_count_where_they_are_given_and_yield_where_t
         Budget(context=1_000, summary=400, recall=300, entities=299, task=1)
     with pytest.raises(BudgetError, match="needs 1001 tokens, has 1000"):
         Budget(context=1_000, summary=400, recall=300, entities=299, profile=2)
+
+
+@pytest.mark.parametrize(("context", "recall"), [(300, 120), (500, 250), (1_000, 600)])
+def test_a_share_that_is_given_leaves_less_to_exact_values_and_is_not_refused_for_them(
+    context: int, recall: int
+) -> None:
+    given = Budget(context=context, recall=recall)
+    assert 0 < given.entities_tokens < Budget(context=context).entities_tokens
+    assert given.summary_tokens + given.recall_tokens + given.entities_tokens < context
+
+
+def test_shares_are_of_what_prompt_and_tools_leave() -> None:
+    budget = Budget(context=1_750)
+    assert budget.entities_within(500) == Budget(context=500).entities_tokens
+    assert budget.summary_within(500) == Budget(context=500).summary_tokens
+    assert budget.recall_within(500) == Budget(context=500).recall_tokens
+    assert Budget(context=1_750, entities=90).entities_within(500) == 90
 
 
 def test_a_share_that_is_given_stands_as_it_is_zero_too() -> None:

@@ -110,7 +110,7 @@ def test_lines_group_by_key_and_show_first_what_the_user_gave_or_a_tool_was_call
     table = table.seen(find_tool_entities('{"seat_class": "window"}'), sequence=2, role="call")
     table = said(table, "order KX-300, ¥20", 3)
     lines = table.lines(tokens=99, count=words)
-    assert lines == ("order: KX-300, KX-100, KX-200", "amount: ¥20", "seat_class: window")
+    assert lines == ("order: KX-300, KX-100, KX-200", "seat_class: window", "amount: ¥20")
     assert table.lines(tokens=2, count=words) == ("order: KX-300",)
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 import actormem
-from actormem import Budget, Layout, ProviderError, Session, UsageError
+from actormem import Budget, Layout, ProviderError, Runtime, Session, UsageError
 from actormem.actors import services
 from actormem.actors.warming import PREWARM_DEADLINE_S
 from actormem.core.values import JsonValue
@@ -67,14 +68,25 @@ def summarizer() -> ScriptedLLM:
     return ScriptedLLM(lambda _: "They spoke of the weather.")
 
 
-async def until_swapped(session: Session, count: int = 1) -> None:
-    """Talk until so many compactions were swapped in between turns."""
+async def until_swapped(runtime: Runtime, session: Session, count: int = 1) -> None:
+    """Talk until so many compactions were swapped in between turns; requests may still be on their way."""
     for number in range(60):
-        if await epochs(session) > count:
-            return
         async with session.turn(f"Small talk number {number}. {TALK}") as turn:
             turn.reply("I see.")
-        await settle()
+        async with anyio.create_task_group() as group:
+            rested = anyio.Event()
+
+            async def rest(rested: anyio.Event = rested) -> None:
+                await runtime.settle()
+                rested.set()
+
+            group.start_soon(rest)
+            with anyio.fail_after(10):
+                while not rested.is_set() and await epochs(session) <= count:
+                    await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        if await epochs(session) > count:
+            return
     raise AssertionError("no compaction was swapped in")
 
 
@@ -88,7 +100,7 @@ async def test_after_a_compaction_the_context_is_sent_once_with_the_sessions_mod
         session = await runtime.spawn(
             "s", user="ada", model="gpt-4o", tools=TOOLS, system="Hi.", budget=BUDGET
         )
-        await until_swapped(session)
+        await until_swapped(runtime, session)
         await runtime.settle()
         [(model, sent, tools)] = warmer.sent
         assert (model, tools) == ("gpt-4o", TOOLS)
@@ -106,7 +118,7 @@ async def test_a_context_that_is_joined_is_sent_joined() -> None:
         session = await runtime.spawn(
             "s", user="ada", model="gpt-4o", budget=BUDGET, layout=Layout(join="all", notes="head")
         )
-        await until_swapped(session)
+        await until_swapped(runtime, session)
         await runtime.settle()
         [(_, sent, _)] = warmer.sent
         roles = [message["role"] for message in sent]
@@ -116,10 +128,10 @@ async def test_a_context_that_is_joined_is_sent_joined() -> None:
 async def test_without_a_warmer_or_a_model_nothing_is_sent() -> None:
     warmer = FakeWarmer()
     async with opened(llm=summarizer(), prewarm=warmer) as runtime:
-        await until_swapped(await runtime.spawn("s", user="ada", budget=BUDGET))
+        await until_swapped(runtime, await runtime.spawn("s", user="ada", budget=BUDGET))
         assert not warmer.sent
     async with opened(llm=summarizer()) as runtime:
-        await until_swapped(await runtime.spawn("s", user="ada", model="gpt-4o", budget=BUDGET))
+        await until_swapped(runtime, await runtime.spawn("s", user="ada", model="gpt-4o", budget=BUDGET))
         assert runtime.statistics().prewarms == 0
 
 
@@ -127,7 +139,7 @@ async def test_turns_go_on_while_a_request_hangs_and_its_deadline_ends_it() -> N
     warmer, clock = FakeWarmer(held=True), FakeClock()
     async with opened(llm=summarizer(), prewarm=warmer, clock=clock) as runtime:
         session = await runtime.spawn("s", user="ada", model="gpt-4o", budget=BUDGET)
-        await until_swapped(session)
+        await until_swapped(runtime, session)
         assert len(warmer.sent) == warmer.in_flight_count == 1
         await answered(session, "And now?")
         assert warmer.in_flight_count == 1, "what is being read is what the turn sends"
@@ -140,7 +152,7 @@ async def test_a_session_has_one_request_on_its_way_the_newest() -> None:
     warmer = FakeWarmer(held=True)
     async with opened(llm=summarizer(), prewarm=warmer) as runtime:
         session = await runtime.spawn("s", user="ada", model="gpt-4o", budget=BUDGET)
-        await until_swapped(session, 2)
+        await until_swapped(runtime, session, 2)
         assert (len(warmer.sent), warmer.in_flight_max_count, warmer.cancelled_count) == (2, 1, 1)
         assert runtime.statistics().prewarms_dropped == 1
         warmer.door.set()
@@ -154,7 +166,7 @@ async def test_a_request_that_fails_is_counted_and_changes_nothing(
 ) -> None:
     async with opened(llm=summarizer(), prewarm=FakeWarmer(failure)) as runtime:
         session = await runtime.spawn("s", user="ada", model="gpt-4o", budget=BUDGET)
-        await until_swapped(session)
+        await until_swapped(runtime, session)
         await runtime.settle()
         assert (runtime.statistics().prewarms, runtime.statistics().prewarm_failures) == (0, 1)
         await answered(session, "And now?")
@@ -170,8 +182,8 @@ async def test_a_request_that_is_not_sent_when_a_turn_opens_is_dropped(
         first, second = [
             await runtime.spawn(id, user=id, model="gpt-4o", budget=BUDGET) for id in ("s-1", "s-2")
         ]
-        await until_swapped(first)
-        await until_swapped(second)
+        await until_swapped(runtime, first)
+        await until_swapped(runtime, second)
         assert (len(warmer.sent), runtime.statistics().prewarms_dropped) == (1, 0)
         await answered(second, "And now?")
         await settle()
@@ -186,7 +198,7 @@ async def test_a_request_whose_context_is_no_longer_so_is_ended(ending: str) -> 
     warmer = FakeWarmer(held=True)
     async with opened(llm=summarizer(), prewarm=warmer) as runtime:
         session = await runtime.spawn("s", user="ada", model="gpt-4o", budget=BUDGET)
-        await until_swapped(session)
+        await until_swapped(runtime, session)
         assert warmer.in_flight_count == 1
         match ending:
             case "settings":

@@ -118,7 +118,7 @@ async def test_a_query_recalls_for_that_context_alone() -> None:
     async with opened() as runtime:
         await runtime.remember("The user is allergic to peanuts", user="ada", attribute="allergy")
         await runtime.remember("用户喜欢爬山", user="ada", attribute="likes")
-        session = await runtime.spawn("s", user="ada")
+        session = await runtime.spawn("s", user="ada", budget=Budget(context=4_096, profile=0))
         await answered(session, "thanks")
         await session.add({"role": "user", "content": "好的"})
         before = await session.context()

@@ -237,27 +237,21 @@ async def test_a_system_prompt_and_tools_without_room_are_refused_on_every_way_i
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (None, "a message of role user must have content"),
-        ([], "list of parts must not be empty"),
-        ({"role": "user"}, "a message of role user must have content"),
-        ({"role": "user", "content": None}, "a message of role user must have content"),
+        (None, "must have content"),
+        ([], "not an empty list"),
+        ({"role": "user"}, "must have content"),
+        ({"role": "user", "content": None}, "must have content"),
     ],
 )
-async def test_a_user_message_that_says_nothing_is_refused_since_every_request_with_it_would_be(
+async def test_a_turn_without_words_is_refused_since_every_request_with_it_would_be(
     given: Any, said: str
 ) -> None:
     async with opened() as runtime:
         session = await runtime.spawn("s", user="ada")
         with pytest.raises(UsageError, match=said):
             session.turn(given)
-        message = given if isinstance(given, dict) else {"role": "user", "content": given}
-        with pytest.raises(UsageError, match=said):
-            await session.add(message)
         async with session.turn("") as turn:
             assert turn.messages == [{"role": "user", "content": ""}]
-            for role, more in (("tool", {"tool_call_id": "c"}), ("system", {})):
-                with pytest.raises(UsageError, match=f"a message of role {role} must have content"):
-                    await turn.add({"role": role, "content": None, **more})
             turn.reply("x")
         assert [one.text for one in await session.messages()] == ["", "x"]
 

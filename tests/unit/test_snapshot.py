@@ -47,7 +47,7 @@ def test_any_state_is_read_back_as_it_was(conversation: Any) -> None:
 def test_a_summary_that_waits_and_blocks_out_of_view_are_read_back() -> None:
     state = state_of_a_life_once()
     assert state.blocks
-    ready = Ready(last=state.entries[-1].sequence, merges=True, summary="摘要", method="llm")
+    ready = Ready(first=1, last=state.entries[-1].sequence, merges=True, summary="摘要", method="llm")
     waiting = msgspec.structs.replace(state, ready=ready, dropped=state.blocks, blocks=())
     assert decode_state(encode_state(waiting)) == waiting
 

@@ -83,7 +83,7 @@ def test_finished_tool_groups_of_a_long_turn_become_a_block_behind_its_message()
     question = draft.state.entries[-1]
     long_turn(draft, 24)
     while (plan := plan_compaction(draft.state)) is not None:
-        swap(draft, plan, "tool: find({}) → orders were found")
+        swap(draft, plan, f"tool: find({{}}) → orders were found, {plan.first}")
         fit(draft, TOKENIZER, 1)
     inner = [block for block in draft.state.blocks if block.first > question.sequence]
     assert len(inner) == 1
@@ -123,7 +123,7 @@ def test_what_a_long_turn_found_is_reachable_in_it_and_after_it() -> None:
     add(draft, "user", "Where are all of my orders?")
     long_turn(draft, 20)
     plan = due(draft)
-    swap(draft, plan, "tool: find({}) → orders were found")
+    swap(draft, plan, f"tool: find({{}}) → orders were found, {plan.first}")
     for number in range(20):
         assert f"KX-{number:05d}" in shown(draft)
     assert decode_state(encode_state(draft.state)) == draft.state
@@ -144,7 +144,7 @@ def test_blocks_stay_few_however_many_long_turns_there_are() -> None:
         fit(draft, TOKENIZER, 1)
         long_turn(draft, 8, 10 * turn)
         while plan := plan_compaction(draft.state):
-            swap(draft, plan, "tool: find({}) → orders were found")
+            swap(draft, plan, f"tool: find({{}}) → orders were found, {plan.first}")
             fit(draft, TOKENIZER, 1)
         add(draft, "assistant", "There they are.")
         assert len(draft.state.blocks) <= BLOCKS_MAX + 3

@@ -16,6 +16,7 @@ NAMED_MIN: Final = 2  # fewer objects under names of their own are no table
 PLAIN_FORBIDS: Final = '|"\n\r'  # a value with one of these is written as a JSON string
 
 Json: TypeAlias = "str | Sequence[Json] | Mapping[str, Json]"
+Raw: TypeAlias = "bool | str | Sequence[Raw] | Mapping[str, Raw] | None"
 Row: TypeAlias = "Mapping[str, str]"
 
 
@@ -38,13 +39,13 @@ def table_text(text: str) -> str | None:
     if stripped[:1] not in ("{", "[") or len(stripped) > CHARS_MAX:
         return None
     try:
-        raw: object = json.loads(stripped, parse_int=Token, parse_float=Token, parse_constant=Token)
+        raw: Raw = json.loads(stripped, parse_int=Token, parse_float=Token, parse_constant=Token)
     except (ValueError, RecursionError):
         return None
     return "\n".join(_lines(_json(raw, DEPTH_MAX), ""))
 
 
-def _json(value: object, depth: int) -> Json:
+def _json(value: Raw, depth: int) -> Json:
     """The value with every scalar as a text; what lies too deep is a text too."""
     if isinstance(value, str):
         return value
@@ -53,8 +54,7 @@ def _json(value: object, depth: int) -> Json:
     if depth <= 0:
         return Token(json.dumps(value, ensure_ascii=False, default=str))
     if isinstance(value, Mapping):
-        return {str(name): _json(inner, depth - 1) for name, inner in value.items()}
-    assert isinstance(value, Sequence)
+        return {name: _json(inner, depth - 1) for name, inner in value.items()}
     return [_json(inner, depth - 1) for inner in value]
 
 

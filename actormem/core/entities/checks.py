@@ -30,6 +30,7 @@ _CURRENCIES: Final = (  # first match counts: 港元 and US$ also hold 元 and $
 )
 _CURRENCY: Final = tuple((code, re.compile(source, re.IGNORECASE)) for code, source in _CURRENCIES)
 _NUMBER = re.compile(rf"{NUMBER}", re.IGNORECASE)
+_RANGE = re.compile(r"(\d[\d,]{0,15}(?:\.\d{1,4})?)\s?[-–~～到至]\s?(?=\d)")
 _HAN_POINT = re.compile(r"[零一二两三四五六七八九十百千]{1,8}点[零一二三四五六七八九]{1,6}")
 _TRAILING = re.compile(r"块([一二三四五六七八九])$")
 _UNIT_NAMES: Final = {
@@ -172,6 +173,8 @@ def _amount(value: str) -> str | None:
     code = next((code for code, search in _CURRENCY if search.search(value)), "")
     half = _TRAILING.search(value)
     body = value[: half.start()] if half else value
+    low = _RANGE.match(body)
+    body = body[low.end() :] if low else body
     spoken = _HAN_POINT.search(body)
     found = spoken or _NUMBER.search(body)
     number = number_value(found[0]) if found else None
@@ -179,7 +182,8 @@ def _amount(value: str) -> str | None:
         return None
     if half:
         number += (number_value(half[1]) or 0) / Decimal(10)
-    return f"{plain(number)} {code}".strip()
+    lowest = number_value(low[1]) if low else None
+    return f"{'' if lowest is None else plain(lowest) + '-'}{plain(number)} {code}".strip()
 
 
 def _percent(value: str) -> str | None:

@@ -60,7 +60,10 @@ _NUMBER_START = r"(?<![\d.,第A-Za-z_])"
 
 # --- money ----------------------------------------------------------------------------------------
 _CURRENCY_CODE = r"(?:CNY|RMB|USD|EUR|GBP|JPY|HKD|AUD|CAD)"
-_BEFORE = rf"(?:(?:US|HK|NT|CA|AU|S)?\$|[¥￥€£₹₩]|(?<![A-Za-z]){_CURRENCY_CODE}(?![A-Za-z])|人民币)"
+_BEFORE = (
+    rf"(?:(?:US|HK|NT|CA|AU|S)?\$|[¥￥€£₹₩]|(?<![A-Za-z]){_CURRENCY_CODE}(?![A-Za-z])"
+    r"|人民币|港币|美元|美金|欧元|英镑|日元)"
+)
 _AFTER = (
     r"(?:人民币|块钱|块(?![儿去头])|元(?!素|旦|宵|年|月)|圆(?![形圈])|美元|美金|欧元|英镑|港币|港元|日元|韩元|澳元|加元"
     r"|(?:CNY|RMB|USD|EUR|GBP|JPY|HKD|AUD|CAD|US\sdollars?|dollars?|bucks|euros?|pounds?|yuan|yen|cents)(?![A-Za-z]))"
@@ -68,14 +71,14 @@ _AFTER = (
 _AMOUNT_BEFORE = rf"{_BEFORE}\s?{NUMBER}(?:\s?{_AFTER})?"
 _SCALE = r"(?:万亿|[十百千]?万|亿)"
 _AMOUNT_AFTER = (
-    rf"{_NUMBER_START}{DIGITS}(?:\s?(?:{_SCALE}|[百千]|k(?![a-z])|m(?![a-z])|million|billion|thousand))?"
+    rf"{_NUMBER_START}(?:{DIGITS}\s?[-–~～到至]\s?)?{DIGITS}(?:\s?(?:{_SCALE}|[百千]|k(?![a-z])|m(?![a-z])|million|billion|thousand))?"
     rf"(?:\d{{1,4}}[千百])?\s?{_AFTER}(?:[一二三四五六七八九](?![一-龥]))?"
     rf"|{_NUMBER_START}{DIGITS}\s?{_SCALE}(?:\d{{1,4}}[千百])?(?!\s?(?:km|kg))(?:(?!{_HAN})|(?=[左上以之的是吧吗呢了]))"
 )
 _HAN_AMOUNT = (
     rf"(?<![一二两三四五六七八九十百千万第]){HAN_NUMBER}(?:点[一二三四五六七八九]{{1,4}})?\s?"
     rf"(?:块钱|元(?!素|旦|宵|年|月)|美元|美金|欧元|英镑|港币|日元)"
-    rf"|(?<![一二两三四五六七八九十百千万第])(?:[一二两三四五六七八九][十百千万][零一二两三四五六七八九十百千万亿]{{0,12}}+|十[一二三四五六七八九]?)块"
+    rf"|(?<![一二两三四五六七八九十百千万第])(?:[一二两三四五六七八九][十百千万][零一二两三四五六七八九十百千万亿]{{0,12}}+|十[一二三四五六七八九]?)块(?:[一二三四五六七八九](?!{_HAN}))?"
     rf"|(?<![一二两三四五六七八九十百千万第])[一二两三四五六七八九][十百千]{{0,3}}[万亿][零一二两三四五六七八九十百千万]{{0,12}}+(?=[左上以之的，。、,.是吧吗呢了\s]|$)"
 )
 _PERCENT = rf"(?<![\d.,A-Za-z_])[-+]?{DIGITS}\s?(?:[%％]|percent(?:age\spoints?)?(?![a-z])|个百分点)"
@@ -93,10 +96,10 @@ _TIME = (
     r"|(?<![\w.:,])\d{1,2}\s?(?:[ap]m|[ap]\.m\.?)(?![A-Za-z])"
 )
 _TIME_HAN = (
-    rf"{_PART}\s?{_HOUR}(?:点钟?(?:半|整|[一三]刻|{_MINUTE}分?)?|时(?:{_MINUTE}分)?)"
+    rf"{_PART}\s?{_HOUR}\s?(?:点钟?(?:半|整|[一三]刻|{_MINUTE}分?)?|时(?:{_MINUTE}分)?)"
     rf"|{_PART}\s?\d{{1,2}}[:：]\d{{2}}"
     rf"|(?<![\d第有这几]){_HOUR}点(?:半|整|钟|[一三]刻|{_MINUTE}分)"
-    r"|(?<![\d.第])\d{1,2}点(?![\d建意要原问])"
+    r"|(?<![\d.第])\d{1,2}\s?点(?![\d建意要原问])"
 )
 _SPAN_HAN = (
     r"(?:个?(?:工作日|星期|礼拜|小时|钟头|季度)|个月|周(?![一二三四五六日天])|天|年(?![级前初末底代])|分钟|毫秒|秒钟?"
@@ -194,7 +197,7 @@ _QUANTITY_HAN = (
     r"(?:平方米|平米|公里|公斤|斤|件|台|箱|瓶|盒|套|张|位|人(?!民)|间|辆)"
 )
 _NAME_ZH = (
-    rf"(?:我叫|我的名字是|我的名字叫|我名叫|我姓名是|姓名[:：是]|收件人[:：是]|收件人改成|联系人[:：是]|乘客[:：是])\s?"
+    rf"(?:我叫|(?<=[，,、])叫|我的名字是|我的名字叫|我名叫|我姓名是|姓名[:：是]|收件人[:：是]|收件人改成|联系人[:：是]|乘客[:：是])\s?"
     rf"(?P<value>{_HAN}{{2,4}}?(?:·{_HAN}{{1,8}})?)(?=[^一-龥·]|$|[在是的和与来想要今也住从，])"
     rf"|(?:我是|这是|这位是)(?P<other>(?:欧阳|司马|上官|诸葛|司徒|东方|独孤|南宫|夏侯|皇甫|尉迟|令狐"
     r"|[王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆范汪廖石韦贾夏傅方邹熊白孟秦邱侯江尹薛雷段龙史陶贺毛郝顾龚邵万覃武钱戴严莫孔向汤])"
@@ -202,10 +205,17 @@ _NAME_ZH = (
 )
 _NAME_EN = (
     r"(?<![A-Za-z])(?i:my\s(?:full\s)?name\sis|my\sname['’]s|i\sam\scalled|call\sme|passenger(?:'s\sname)?:|full\sname:|name:)\s"
-    r"(?P<value>[A-Z][A-Za-z'’.-]{1,20}(?:\s[A-Z][A-Za-z'’.-]{0,20}){0,3})"
-    r"|(?<![A-Za-z])(?i:this\sis|i['’]m|i\sam)\s(?P<other>[A-Z][a-z'’-]{1,20}(?:\s[A-Z]\.)?(?:\s[A-Z][A-Za-z'’-]{1,20}){1,2})"
+    r"(?P<value>[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]{1,20}(?:\s[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]{0,20}){0,3})"
+    r"|(?<![A-Za-z])(?i:this\sis|i['’]m|i\sam)\s(?P<other>[A-Z][a-zß-ÿ'’-]{1,20}(?:\s[A-Z]\.)?(?:\s[A-ZÀ-Þ][A-Za-zÀ-ÿ'’-]{1,20}){1,2})"
     r"(?=[.,!?;\n]|$|\s(?i:and|from|calling|here|with))"
 )
+#: What a blank parts, where a noun names it: flight UA 882, card 6222 0212 3456 7890.
+_SPLIT_ID = (
+    r"(?:(?<=flight\s)|(?<=train\s)|(?<=航班)|(?<=航班\s)|(?<=航班号\s)|(?<=车次\s))"
+    r"(?-i:[A-Z]{2}|[A-Z]\d|\d[A-Z]|[GDCKTZ])\s\d{1,4}(?![\w])"
+    r"|(?<![\w.,/-])\d{3,4}(?:\s\d{3,4}){2,4}(?![\w.-])"
+)
+_SEAT = r"(?<![\w])\d{1,2}车\s?\d{1,3}[A-F]?号?(?![\w])"
 _TOKEN = (
     r"(?<![A-Za-z0-9_@.+-])(?=[A-Za-z_-]{0,64}+[0-9])(?=[0-9_-]{0,64}+[A-Za-z])"
     r"(?:[A-Za-z0-9]{1,128}+(?:[-_]{1,2}[A-Za-z0-9]{1,64}+){0,12}+)(?![A-Za-z0-9_@])"
@@ -239,7 +249,7 @@ PATTERNS: Final = (
     _of("percent", _PERCENT, rank=6, words=("%", "％", "percent", "百分点")),
     _of("percent", _PERCENT_HAN, rank=6, words=("百分之", "折")),
     _of("amount", _AMOUNT_BEFORE, "$¥￥€£₹₩", rank=7),
-    _of("amount", _AMOUNT_BEFORE, rank=7, words=(*_CODES, "人民币")),
+    _of("amount", _AMOUNT_BEFORE, rank=7, words=(*_CODES, "人民币", "币", "元", "美金", "英镑")),
     _of("amount", _HAN_AMOUNT, "元块万亿金镑币", rank=7),
     _of("address", _ADDRESS_ZH, _PLACES, rank=8),
     _of("duration", _DURATION_HAN, _NUMERALS, rank=9),
@@ -249,6 +259,8 @@ PATTERNS: Final = (
     _of("quantity", _QUANTITY_HAN, _NUMERALS, rank=12),
     _of("name", _NAME_ZH, "我是人名客", rank=13, case=True),
     _of("name", _NAME_EN, rank=13, words=_NAMED, case=True),
+    _of("split", _SPLIT_ID, _ARABIC, rank=14),
+    _of("seat", _SEAT, "车", rank=14),
     _of("token", _TOKEN, _ARABIC, rank=14),
     _of("plate", _PLATE, _ARABIC, rank=14, case=True),
     _of("number", _BARE_HAN, "百千万十", rank=15),

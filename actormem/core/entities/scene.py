@@ -68,7 +68,11 @@ class Scene:
         span = self._spans[place]
         following = self._spans[place + 1].start if place + 1 < len(self._spans) else len(self._text)
         value = self._text[span.start : span.end]
-        if span.kind == "token":
+        if span.kind == "date" and "-" in value and normal_of("date", value, self._today) is None:
+            entity = self._number(span, value, following)  # 2031-88-1 is no day, but may be what a noun names
+        elif span.kind == "split":
+            entity = self._split(span, value)
+        elif span.kind == "token":
             entity = self._token(span, value, following)
         elif span.kind == "number":
             entity = self._number(span, value, following)
@@ -83,8 +87,8 @@ class Scene:
         normal = normal_of(span.kind, value, self._today)
         if normal is None or (span.kind == "relative" and self._repeats_date(place)):
             return None
-        if span.kind == "plate":
-            return Entity(kind="id", key="plate", value=value, normal=normal)
+        if span.kind in ("plate", "seat"):
+            return Entity(kind="id", key=span.kind, value=value, normal=normal)
         kind = "date" if span.kind == "relative" else span.kind
         named = self._before(span, kind) or self._after(span, kind, following)
         key = named.noun.key if named else self._inherited(span, kind) or kind
@@ -102,6 +106,13 @@ class Scene:
         if kind == "hash" and key not in _HASH_KEYS:
             kind = "id"
         return Entity(kind=kind, key=key, value=value, normal=value.casefold())
+
+    def _split(self, span: Span, value: str) -> Entity | None:
+        """Parts with blanks between are one value only where a noun names them."""
+        named = self._before(span, "id")
+        if named is None or not self._adjacent(span, named):
+            return None
+        return Entity(kind="id", key=named.noun.key, value=value, normal=value.casefold())
 
     def _repeats_date(self, place: int) -> bool:
         """Whether a weekday only says again what a date beside it says: 5月2日（周五）, Friday, May 2."""
