@@ -172,17 +172,20 @@ def _lines(state: Working, query: str, recalled: Recalled) -> list[Line]:
     names = attribute_names(asked)
     hits = [hit.item for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
-    lines += _value_lines(state, asked)
+    lines += _value_lines(state, query, entry.message.text)
     return lines + [hit_line(item) for item in hits if item.attribute not in names]
 
 
-def _value_lines(state: Working, query: str) -> list[Line]:
-    """Exact values the message names that the context shows nowhere."""
+def _value_lines(state: Working, query: str, said: str) -> list[Line]:
+    """Exact values the message names that the context shows nowhere, before those of what the query adds to it."""
     visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
-    rows = [row for row in state.entities.find(query) if row.last_sequence not in visible]
     shown = [state.head, *(block.wire for block in state.blocks)]
-    rows = [row for row in rows if not any(row.entity.value in wire for wire in shown)]
-    return [_value_line(row) for row in rows[:VALUE_ROWS]]
+    found: dict[str, EntityRow] = {}
+    for text in dict.fromkeys((said, query)):
+        for row in state.entities.find(text) if text else ():
+            if row.last_sequence not in visible and not any(row.entity.value in wire for wire in shown):
+                found.setdefault(row.entity.value, row)
+    return [_value_line(row) for row in list(found.values())[:VALUE_ROWS]]
 
 
 def _value_line(row: EntityRow) -> Line:
