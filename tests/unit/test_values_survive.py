@@ -78,7 +78,10 @@ def test_what_a_tool_is_called_with_is_in_sight_though_the_summaries_say_nothing
 @pytest.mark.parametrize(
     ("say", "few"),
     [
-        ("My order is KX-{0:05d} and the parcel {0} is late. ", "My budget is $4,310 and my flight is UA1877."),
+        (
+            "My order is KX-{0:05d} and the parcel {0} is late. ",
+            "My budget is $4,310 and my flight is UA1877.",
+        ),
         ("我的订单号是 KX-{0:05d}，第 {0} 件还没到。", "我的预算是 4310 元，航班号是 UA1877。"),
     ],
 )
