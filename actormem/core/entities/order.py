@@ -22,7 +22,7 @@ USED: Final = 3.5  # because a tool was called with it: tools are called with it
 TOLD_IN_FULL: Final = 1.0  # lost by a date in words, where another value tells the same day as machines do
 SAID: Final = 0.5  # because the assistant told it
 TURN: Final = 0.25  # places lost with each doubling of the values of a key: a long list yields to a short one
-FIRST: Final = 2.0  # gained by the best value of a key, of those that were given: the rare is never crowded out
+FIRST: Final = 2.0  # gained by the best given value of a key: no list crowds out what is rare
 AGE: Final = 0.1  # with each doubling of the messages since it was last seen
 SEEN: Final = 0.05  # gained with each doubling of the messages that held it
 

@@ -6,26 +6,18 @@ of ordinary words only a whole word counts, so that "change" does not mean every
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from actormem.core.entities.keys import key_stem, named_stems
 from actormem.core.entities.order import ranked
 from actormem.core.entities.rows import EntityRow
 
-__all__ = ["choices_named", "meant"]
+__all__ = ["asked_words", "grams_of", "meant", "names_key", "words_of"]
 
 SHARED_CHARS: Final = 4  # a query that shares so many characters in a row with a value means it
 QUERY_CHARS_MAX: Final = 1_000  # of a query; what it asks for stands at its start
 
-NAMING_CHARS_MAX: Final = 2_000  # of a message in which choices are looked for
-CHOICE_WORDS_MAX: Final = 3  # of a choice: `one_way`, basic economy
-CHOICE_CHARS_MIN: Final = 4  # a shorter word (yes, no, all) is said for other reasons
-HAN_CHOICE_CHARS_MIN: Final = 2
-
-_PART: Final = re.compile(r"[a-z]{1,40}+")
-_CHOICE: Final = re.compile(r"[a-z]+(?:[_ -][a-z]+){0,2}")
-_HAN_CHOICE: Final = re.compile(r"[一-龥]{1,8}")
 _WORD: Final = re.compile(r"[^\W\d_]{4,40}")
 _COMMON_WORDS: Final = frozenset(
     {"have", "that", "this", "with", "what", "when", "where", "which", "your", "from", "please", "want"}
@@ -39,15 +31,14 @@ def meant(rows: Iterable[EntityRow], query: str) -> tuple[EntityRow, ...]:
     of all order numbers) means none of them.
 
     Returns:
-        Live rows before superseded ones, shared values before named keys, the longest shared first, keys with few
-        values before those with many, then as lines are ordered.
+        Live rows before superseded ones, shared values before named keys, those that share more of it first, keys
+        with few values before those with many, then as lines are ordered.
 
     Cost:
         O(rows × length of value); a few milliseconds for 4,096 rows.
     """
     text = query[:QUERY_CHARS_MAX].casefold()
-    stems = named_stems(text)
-    words = frozenset(_WORD.findall(text)) - _COMMON_WORDS
+    stems, words = asked_words(text)
     everything = [(row, f"{row.entity.value}\n{row.entity.normal}".casefold()) for row in rows]
     said = {
         value for row, _ in everything if (value := row.entity.value.casefold()) in text and _is_code(value)
@@ -55,7 +46,9 @@ def meant(rows: Iterable[EntityRow], query: str) -> tuple[EntityRow, ...]:
     candidates = [(row, letters) for row, letters in everything if row.entity.value.casefold() not in said]
     joined = "\n".join(letters for _, letters in candidates)
     for value in said:
-        if len(value) >= SHARED_CHARS and value not in joined:  # a part of another (its last digits) means that one
+        if (
+            len(value) >= SHARED_CHARS and value not in joined
+        ):  # a part of another (its last digits) means that one
             text = text.replace(value, " ")
     grams = _shared_grams(text, joined)
     exact = [gram for gram in grams if not (gram.isascii() and gram.isalpha())]
@@ -65,60 +58,48 @@ def meant(rows: Iterable[EntityRow], query: str) -> tuple[EntityRow, ...]:
     for row, letters in candidates:
         key = row.entity.key
         if key not in named:
-            named[key] = _names(key, stems, words)
+            named[key] = names_key(key, stems, words)
         prose = row.entity.kind == "value"
-        length = sum(gram in letters for gram in (exact if prose else grams))
-        if length or (prose and words and not words.isdisjoint(_WORD.findall(letters))):
-            shared[id(row)] = length
+        run_count = sum(gram in letters for gram in (exact if prose else grams))
+        if run_count or (prose and words and not words.isdisjoint(words_of(letters))):
+            shared[id(row)] = run_count
             found.append(row)
         elif named[key]:
             found.append(row)
     counts = Counter(row.entity.key for row in found)
 
     def order(row: EntityRow) -> tuple[bool, bool, int, int]:
-        length = shared.get(id(row))
-        return not row.live, length is None, -(length or 0), counts[row.entity.key]
+        return not row.live, id(row) not in shared, -shared.get(id(row), 0), counts[row.entity.key]
 
     return tuple(sorted(ranked(found), key=order))
 
 
-def choices_named(text: str, rows: Mapping[str, EntityRow]) -> list[str]:
-    """Identities of the choices a text names: short fields of tools in plain words (`one_way`: one way, one-way)."""
-    text = text[:NAMING_CHARS_MAX].casefold()
-    parts = _PART.findall(text)
-    runs = {
-        "_".join(parts[place : place + words])
-        for words in range(1, CHOICE_WORDS_MAX + 1)
-        for place in range(len(parts) - words + 1)
-    }
-    return [
-        name
-        for name, row in rows.items()
-        if row.entity.kind == "value"
-        and not (row.said and row.from_user)
-        and _is_named(row.entity.normal, runs, text)
-    ]
-
-
-def _is_named(normal: str, runs: set[str], text: str) -> bool:
-    if normal.isascii():
-        return (
-            len(normal) >= CHOICE_CHARS_MIN
-            and _CHOICE.fullmatch(normal) is not None
-            and "_".join(_PART.findall(normal)) in runs
-        )
-    return (
-        len(normal) >= HAN_CHOICE_CHARS_MIN and normal in text and _HAN_CHOICE.fullmatch(normal) is not None
-    )
-
-
 def _shared_grams(text: str, letters: str) -> Sequence[str]:
     """The runs of four characters of a query that stand in any value at all: mostly none or a few."""
-    grams = {text[place : place + SHARED_CHARS] for place in range(len(text) - SHARED_CHARS + 1)}
-    return [gram for gram in grams if gram in letters and not any(letter.isspace() for letter in gram)]
+    return [gram for gram in grams_of(text) if gram in letters]
 
 
-def _names(key: str, stems: frozenset[str], words: frozenset[str]) -> bool:
+def grams_of(text: str) -> set[str]:
+    """The runs of four characters of a text, none of them a space."""
+    return {
+        piece[place : place + SHARED_CHARS]
+        for piece in text.split()
+        for place in range(len(piece) - SHARED_CHARS + 1)
+    }
+
+
+def words_of(letters: str) -> list[str]:
+    """The words of four letters and more."""
+    return _WORD.findall(letters)
+
+
+def asked_words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a query in small letters names: the stems of keys, and words that may be part of a value or a key."""
+    return named_stems(text), frozenset(_WORD.findall(text)) - _COMMON_WORDS
+
+
+def names_key(key: str, stems: frozenset[str], words: frozenset[str]) -> bool:
+    """Whether a query that has these stems and words names the key."""
     stem = key_stem(key)
     if stem in stems or key in stems:
         return True
