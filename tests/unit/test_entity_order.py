@@ -88,6 +88,23 @@ def test_one_writing_under_many_keys_is_shown_once_and_so_are_two_writings_of_on
     assert len(values(table)) == 1
 
 
+def test_of_many_values_of_a_named_key_the_one_beside_the_named_id_is_meant_first() -> None:
+    table = EntityTable()
+    for number in range(9):
+        table = said(table, f"订单号 KX-7733-{number}{number}", 10 * number + 1)
+        table = tool(table, f'{{"tracking": "LC55{number}18862{number}"}}', 10 * number + 3)
+    asked = "KX-7733-44 那个包裹的快递单号是多少？"
+    assert said(table, asked, 200).find(asked)[0].entity.value == "LC554188624"
+
+
+def test_the_last_characters_of_a_value_mean_it_before_those_that_share_less() -> None:
+    table = EntityTable()
+    for number in range(40):
+        table = said(table, f"order KX-{number:02}77-B", number + 1)
+    asked = "Where is the one that ends in 0777-B?"
+    assert said(table, asked, 200).find(asked)[0].entity.value == "KX-0777-B"
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "key", "value", "normal"),
     [
