@@ -130,7 +130,9 @@ def user_message(given: object) -> Message:
     if message.role != "user":
         raise UsageError(f"a turn begins with a user message, not one of role {message.role}")
     if not isinstance(message.content, str) and not message.content:
-        raise UsageError("a user's message must have content, text or a list of parts, not null and not an empty list")
+        raise UsageError(
+            "a user's message must have content, text or a list of parts, not null and not an empty list"
+        )
     return message
 
 

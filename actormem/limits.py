@@ -24,7 +24,9 @@ NOTE_PART_MAX: Final = 4  # a quarter of a small context is the most this floor 
 ENTITIES_FIRST_TOKENS: Final = 600  # of a context: below it exact values come before messages in words
 ENTITIES_SHARE_FIRST: Final = 0.6  # of those first tokens
 ENTITIES_SHARE: Final = 0.06  # of the rest: values grow with what is out of sight, but need not all be shown
-COMPACT_AT: Final = 0.75  # of the context: asked for before the budget is met; this and the next: `benchmarks.tokens`
+COMPACT_AT: Final = (
+    0.75  # of the context: asked for before the budget is met; this and the next: `benchmarks.tokens`
+)
 COMPACT_TO: Final = 0.3  # low enough that the next one is many turns away
 KEEP_RECENT_MESSAGES: Final = 6  # three exchanges stay verbatim where the budget allows
 MESSAGE_SHARE_MAX: Final = 0.5  # one message may take half of the context; the rest of it is cut

@@ -1,6 +1,6 @@
 """Building one context: gate, recall, note, fit, trace. Nothing here waits for a disk or an LLM."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from itertools import islice
@@ -242,23 +242,24 @@ def _said(state: Working, query: str, recalled: Recalled, values: ValueIndex) ->
     hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
-        lines += _value_lines(state, asked, values)
+        said = entry.message.text if entry is not None else ""
+        lines += _value_lines(state, (said, query), values)
     lines += [hit_line(item) for item in hits if item.attribute not in names]
     if state.profiled or recalled.profile is None:
         return Said(lines)
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
-def _value_lines(state: Working, query: str, values: ValueIndex) -> list[Line]:
-    """Exact values the message names that the context shows nowhere."""
+def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:
+    """Exact values named that the context shows nowhere: by the message before those of what the query adds to it."""
     visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
-    wires = [state.head, *(block.wire for block in state.blocks)]
-    unseen = (
-        row
-        for row in values.find(state.entities, query)
-        if row.last_sequence not in visible and not any(row.entity.value in wire for wire in wires)
-    )
-    return [_value_line(row) for row in islice(unseen, VALUE_ROWS)]
+    wires = "\n".join([state.head, *(block.wire for block in state.blocks)])
+    unseen: dict[str, EntityRow] = {}
+    for text in filter(None, dict.fromkeys(asked)):
+        for row in values.find(state.entities, text):
+            if row.last_sequence not in visible and row.entity.value not in wires:
+                unseen.setdefault(row.entity.value, row)
+    return [_value_line(row) for row in islice(unseen.values(), VALUE_ROWS)]
 
 
 def _value_line(row: EntityRow) -> Line:

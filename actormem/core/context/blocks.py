@@ -1,9 +1,9 @@
 """Summary blocks: what stands for messages that are no longer verbatim.
 
 Blocks are appended, oldest first, so that a compaction leaves those before it as they are, byte for byte. Each
-summary takes half of what is left of its share; a fifth block takes the place of all. So their number is bounded
-and most compactions rewrite nothing. A block shows the exact values of what it stands for, as far as their share
-lasts and no other block and no verbatim message shows them.
+summary takes half of what is left of its share; a fifth block, or one that would be too short for a frame of its
+own, takes the place of all. So their number is bounded and most compactions rewrite nothing. The exact values of
+what is not verbatim stand in one message behind the blocks, chosen anew with each epoch.
 
 A block stands where its messages stood. Where a turn alone fills the context, its finished tool groups become a
 block behind the user's message, which stays verbatim; the next one of the turn takes its place, and the compaction
@@ -186,7 +186,7 @@ def wants_swap(state: Working) -> bool:
 def written_block(
     state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter, *, first: int = 0
 ) -> ev.BlockMade:
-    """The block that stands for the messages up to `last`; exact values stand behind all blocks, see `values_wire`.
+    """The block that stands for the messages up to `last`: their summary.
 
     Args:
         first: Where it begins; 0 for the first verbatim message, or with `merges` for the first block.
@@ -210,8 +210,8 @@ def written_block(
 def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     """The message that shows exact values which neither a block nor a verbatim message shows, and its tokens.
 
-    It stands behind the blocks and is written anew with each epoch, so that the best of what is left of the
-    share is always there; empty where nothing is out of sight.
+    It stands behind the blocks and is written anew with each epoch, so that those that matter most by then are
+    there; empty where nothing is out of sight.
     """
     if not policy_of(state.settings.policy).shows_values:
         return "", 0

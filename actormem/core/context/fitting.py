@@ -181,7 +181,7 @@ def _out(state: Working, kept: Sequence[Entry], tokens: int, room: int) -> tuple
     Without summaries a group that leaves is lost to contexts: then only as many leave as must.
 
     Args:
-        room: For messages where the context is to grow before it is cut again.
+        room: For messages, so that the context can grow before it is cut again.
     """
     budget = state.settings.budget
     goal = min(room, mark_tokens(state, budget.compact_to) - state.fixed_tokens)

@@ -22,6 +22,7 @@ USED: Final = 3.5  # because a tool was called with it: tools are called with it
 TOLD_IN_FULL: Final = 1.0  # lost by a date in words, where another value tells the same day as machines do
 SAID: Final = 0.5  # because the assistant told it
 TURN: Final = 0.25  # places lost with each doubling of the values of a key: a long list yields to a short one
+FIRST: Final = 2.0  # gained by the best given value of a key: no list crowds out what is rare
 AGE: Final = 0.1  # with each doubling of the messages since it was last seen
 SEEN: Final = 0.05  # gained with each doubling of the messages that held it
 
@@ -51,7 +52,8 @@ def ranked(rows: Iterable[EntityRow], among: Iterable[EntityRow] = ()) -> list[E
     and contacts, those before times, measures and counts, prose last. What the user gave or a tool was called
     with stands well before what only a tool listed, what the assistant told a little. A date as machines write it
     counts as given where the user named its day in words. The second, the fourth, the eighth best value of a key
-    each stand a little further back, so that no long list crowds out a short one; so do values not seen for long.
+    each stand a little further back, so that no long list crowds out a short one, and the best of those that were
+    given stands in front; values not seen for long stand a little further back too.
 
     Args:
         among: All rows of the session, where `rows` are only some of them.
@@ -77,7 +79,8 @@ def ranked(rows: Iterable[EntityRow], among: Iterable[EntityRow] = ()) -> list[E
         key = given[index].entity.key
         stem = stems[key] if key in stems else stems.setdefault(key, key_stem(key))
         turn = taken[stem] = taken.get(stem, 0) + 1
-        spread.append((place + TURN * log2(turn), age, index))
+        first = FIRST if turn == 1 and (given[index].from_user or given[index].used) else 0.0
+        spread.append((place + TURN * log2(turn) - first, age, index))
     spread.sort()
     return [given[index] for _, _, index in spread]
 

@@ -6,26 +6,19 @@ of ordinary words only a whole word counts, so that "change" does not mean every
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from actormem.core.entities.keys import key_stem, named_stems
 from actormem.core.entities.order import ranked
 from actormem.core.entities.rows import EntityRow
 
-__all__ = ["asked_words", "choices_named", "grams_of", "meant", "names_key", "words_of"]
+__all__ = ["asked_words", "grams_of", "meant", "names_key", "words_of"]
 
 SHARED_CHARS: Final = 4  # a query that shares so many characters in a row with a value means it
+NEAR_MAX: Final = 4  # messages from a named id to a value of its record: user, call, result, answer
 QUERY_CHARS_MAX: Final = 1_000  # of a query; what it asks for stands at its start
 
-NAMING_CHARS_MAX: Final = 2_000  # of a message in which choices are looked for
-CHOICE_WORDS_MAX: Final = 3  # of a choice: `one_way`, basic economy
-CHOICE_CHARS_MIN: Final = 4  # a shorter word (yes, no, all) is said for other reasons
-HAN_CHOICE_CHARS_MIN: Final = 2
-
-_PART: Final = re.compile(r"[a-z]{1,40}+")
-_CHOICE: Final = re.compile(r"[a-z]+(?:[_ -][a-z]+){0,2}")
-_HAN_CHOICE: Final = re.compile(r"[一-龥]{1,8}")
 _WORD: Final = re.compile(r"[^\W\d_]{4,40}")
 _COMMON_WORDS: Final = frozenset(
     {"have", "that", "this", "with", "what", "when", "where", "which", "your", "from", "please", "want"}
@@ -39,8 +32,9 @@ def meant(rows: Iterable[EntityRow], query: str) -> tuple[EntityRow, ...]:
     of all order numbers) means none of them.
 
     Returns:
-        Live rows before superseded ones, shared values before named keys, those that share more of it first, keys
-        with few values before those with many, then as lines are ordered.
+        Live rows before superseded ones, shared values before named keys, those that share more of it first, those
+        beside what the query names whole first, keys with few values before those with many, then as lines are
+        ordered.
 
     Cost:
         O(rows × length of value); a few milliseconds for 4,096 rows.
@@ -52,9 +46,12 @@ def meant(rows: Iterable[EntityRow], query: str) -> tuple[EntityRow, ...]:
         value for row, _ in everything if (value := row.entity.value.casefold()) in text and _is_code(value)
     }
     candidates = [(row, letters) for row, letters in everything if row.entity.value.casefold() not in said]
+    joined = "\n".join(letters for _, letters in candidates)
     for value in said:
-        text = text.replace(value, " ") if len(value) >= SHARED_CHARS else text
-    grams = _shared_grams(text, "\n".join(letters for _, letters in candidates))
+        part_of_another = value in joined  # the last digits of an order number mean that order
+        if len(value) >= SHARED_CHARS and not part_of_another:
+            text = text.replace(value, " ")
+    grams = _shared_grams(text, joined)
     exact = [gram for gram in grams if not (gram.isascii() and gram.isalpha())]
     named: dict[str, bool] = {}
     shared: dict[int, int] = {}
@@ -72,39 +69,23 @@ def meant(rows: Iterable[EntityRow], query: str) -> tuple[EntityRow, ...]:
             found.append(row)
     counts = Counter(row.entity.key for row in found)
 
-    def order(row: EntityRow) -> tuple[bool, bool, int, int]:
-        return not row.live, id(row) not in shared, -shared.get(id(row), 0), counts[row.entity.key]
+    places = [place for row, _ in everything if row.entity.value.casefold() in said for place in _places(row)]
+
+    def order(row: EntityRow) -> tuple[bool, bool, int, int, int]:
+        length, apart = shared.get(id(row), 0), _apart(row, places)
+        return not row.live, id(row) not in shared, -length, apart, counts[row.entity.key]
 
     return tuple(sorted(ranked(found), key=order))
 
 
-def choices_named(text: str, rows: Mapping[str, EntityRow]) -> list[str]:
-    """Identities of the choices a text names: short fields of tools in plain words (`one_way`: one way, one-way)."""
-    text = text[:NAMING_CHARS_MAX].casefold()
-    parts = _PART.findall(text)
-    runs = {
-        "_".join(parts[place : place + words])
-        for words in range(1, CHOICE_WORDS_MAX + 1)
-        for place in range(len(parts) - words + 1)
-    }
-    return [
-        name
-        for name, row in rows.items()
-        if row.entity.kind == "value"
-        and not (row.said and row.from_user)
-        and _is_named(row.entity.normal, runs, text)
-    ]
+def _places(row: EntityRow) -> tuple[int, int]:
+    return row.first_sequence, row.last_sequence
 
 
-def _is_named(normal: str, runs: set[str], text: str) -> bool:
-    if normal.isascii():
-        return (
-            len(normal) >= CHOICE_CHARS_MIN
-            and _CHOICE.fullmatch(normal) is not None
-            and "_".join(_PART.findall(normal)) in runs
-        )
-    return (
-        len(normal) >= HAN_CHOICE_CHARS_MIN and normal in text and _HAN_CHOICE.fullmatch(normal) is not None
+def _apart(row: EntityRow, places: Sequence[int]) -> int:
+    """Messages between a row and what the query names whole, near ones only: a tool answers for what it is asked."""
+    return min(
+        (min(abs(mine - place), NEAR_MAX) for mine in _places(row) for place in places), default=NEAR_MAX
     )
 
 

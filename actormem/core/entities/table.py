@@ -10,10 +10,11 @@ from typing import Final
 
 import msgspec
 
+from actormem.core.entities.choices import choices_named
 from actormem.core.entities.keys import ONE_VALUED, key_stem, named_stems
 from actormem.core.entities.lines import EntityLines, fitted
 from actormem.core.entities.order import ranked
-from actormem.core.entities.query import choices_named, meant
+from actormem.core.entities.query import meant
 from actormem.core.entities.rows import EntityRow, identity, seen_row
 from actormem.core.values import Entity
 from actormem.limits import ENTITIES_MAX
