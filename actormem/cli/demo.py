@@ -110,7 +110,12 @@ async def _spawn(runtime: Runtime, name: str, script: Script, budget_tokens: int
 def _budget(tokens: int) -> Budget:
     """Small shares for what memory adds: one turn of this chat, tools included, is an eighth of a context."""
     return Budget(
-        context=tokens, summary=tokens * 8 // 100, entities=tokens // 10, compact_to=0.3, keep_recent=2
+        context=tokens,
+        summary=tokens * 8 // 100,
+        entities=tokens // 10,
+        profile=0,
+        compact_at=0.85,
+        keep_recent=2,
     )
 
 
