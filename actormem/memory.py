@@ -10,7 +10,8 @@ from typing import Literal, cast
 import msgspec
 
 from actormem import limits
-from actormem.actors import messages as say
+from actormem.actors import memory_messages as say
+from actormem.actors.messages import Erase, Redact, Redacted
 from actormem.actors.recalling import recall
 from actormem.core.facts.attributes import cardinality
 from actormem.core.ids import checked_id
@@ -182,7 +183,7 @@ class OwnerMemory(FrontDoor):
         asked = say.EditItem(checked_id(item_id, "item id"), item_text(text))
         edited = cast("Item", await self.ask_memory(owner, asked))
         shown = await self._services.record.shown_in(owner, item_id)
-        redact = say.Redact(words=(), values=(), item_ids=(item_id,), reason="an edit")
+        redact = Redact(words=(), values=(), item_ids=(item_id,), reason="an edit")
         await self._redacted(owner, {key for key, _ in shown}, redact)
         return edited
 
@@ -249,7 +250,7 @@ class OwnerMemory(FrontDoor):
         """Erase a session: its messages, summaries and notes, and every memory that came from it."""
         owner = owner_of(user, tenant)
         key = SessionKey(owner, checked_id(session_id, "session id"))
-        existed = await self.ask(self._system.ref("session", key), say.Erase())
+        existed = await self.ask(self._system.ref("session", key), Erase())
         gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems(session_id)))
         cut = _redact(gone.items, words=False)
         texts, sessions = await self._redacted(owner, gone.shown_in - {key}, cut)
@@ -268,7 +269,7 @@ class OwnerMemory(FrontDoor):
             rows = await self._services.record.sessions(owner)
             keys = {SessionKey(owner, row.session_id) for row in rows}
             for key in sorted(keys | self._residents(owner)):
-                await self.ask(self._system.ref("session", key), say.Erase())
+                await self.ask(self._system.ref("session", key), Erase())
             gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems("")))
             await self._services.record.sync([EraseOwner(owner)])
             await self._system.stop("longterm", owner, "forgotten")
@@ -282,14 +283,12 @@ class OwnerMemory(FrontDoor):
         keys = cast("tuple[SessionKey, ...]", self._system.keys("session"))
         return {key for key in keys if key.owner == owner}
 
-    async def _redacted(
-        self, owner: Owner, keys: AbstractSet[SessionKey], asked: say.Redact
-    ) -> tuple[int, int]:
+    async def _redacted(self, owner: Owner, keys: AbstractSet[SessionKey], asked: Redact) -> tuple[int, int]:
         """How many texts were changed, and of how many sessions: of these and those in memory."""
         counts: list[int] = []
         for key in sorted(keys | self._residents(owner)):
             done = await self.ask(self._system.ref("session", key), asked)
-            counts.append(cast("say.Redacted", done).text_count)
+            counts.append(cast("Redacted", done).text_count)
         if asked.values:
             await self.ask_memory(owner, say.CutSummaries(tuple(filter(None, (*asked.words, *asked.values)))))
         return sum(counts), sum(1 for texts in counts if texts)
@@ -300,8 +299,8 @@ class OwnerMemory(FrontDoor):
         await self._services.record.scrub()
 
 
-def _redact(items: Sequence[Item], *, words: bool) -> say.Redact:
-    return say.Redact(
+def _redact(items: Sequence[Item], *, words: bool) -> Redact:
+    return Redact(
         words=tuple({item.quote for item in items}) if words else (),
         values=tuple({word for item in items for word in (item.text, item.value, *_lines(item))}),
         item_ids=tuple(item.id for item in items),

@@ -20,7 +20,7 @@ from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
 from actormem.front import positive, share, whole
 from actormem.kernel import ActorSystem, Clock, SystemClock
-from actormem.ports import LLM, Cache, Embedder, Tokenizer, Warmer
+from actormem.ports import LLM, Cache, Embedder, Record, Tokenizer, Warmer
 from actormem.runtime import Runtime
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
@@ -99,24 +99,8 @@ async def open(
         opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
         record = await stack.enter_async_context(opened)
         system = ActorSystem(clock=clock or SystemClock())
-        cache = _kept(stack, MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER))
-        found_llm = _kept(stack, wiring.make_llm(llm))
-        found_warmer = _kept(stack, wiring.make_warmer(prewarm))
-        found_embedder = _kept(stack, await wiring.started_embedder(embedder))
-        await tokenizers.load("")
-        services = Services(
-            clock=system.clock,
-            record=record,
-            cache=cache,
-            embedder=found_embedder,
-            llm=found_llm,
-            counting=tokenizers,
-            ref=system.ref,
-            build_index=wiring.build_index,
-            draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",
-            draw_share=SystemRandom().random,
-            options=options,
-            warmer=found_warmer,
+        services = await _services(
+            stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
         )
         _register(system, services, idle_s, resident_limit)
         await stack.enter_async_context(system)
@@ -125,6 +109,40 @@ async def open(
         with left:
             yield runtime
     left.go_on()
+
+
+async def _services(
+    stack: AsyncExitStack,
+    system: ActorSystem,
+    record: Record,
+    folder: Path | None,
+    tokenizers: wiring.Tokenizers,
+    options: Options,
+    *,
+    llm: str | LLM | None,
+    embedder: str | Embedder | None,
+    prewarm: str | Warmer | None,
+) -> Services:
+    """What every actor is given; the ports it is made of are closed when the stack is left."""
+    cache = _kept(stack, MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER))
+    found_llm = _kept(stack, wiring.make_llm(llm))
+    found_warmer = _kept(stack, wiring.make_warmer(prewarm))
+    found_embedder = _kept(stack, await wiring.started_embedder(embedder))
+    await tokenizers.load("")
+    return Services(
+        clock=system.clock,
+        record=record,
+        cache=cache,
+        embedder=found_embedder,
+        llm=found_llm,
+        counting=tokenizers,
+        ref=system.ref,
+        build_index=wiring.build_index,
+        draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",
+        draw_share=SystemRandom().random,
+        options=options,
+        warmer=found_warmer,
+    )
 
 
 def _kept(stack: AsyncExitStack, port: Port) -> Port:

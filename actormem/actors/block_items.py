@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from actormem.actors.messages import BlockWords
+from actormem.actors.memory_messages import BlockWords
 from actormem.actors.redacting import without_lines
 from actormem.actors.services import Services
 from actormem.core.ids import item_id

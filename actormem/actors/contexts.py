@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
-from actormem.actors.messages import Recalled, RecallItems
+from actormem.actors.memory_messages import Recalled, RecallItems
 from actormem.actors.noting import Said, explained, gate_of, reserve_of, wants_profile, without_note
 from actormem.actors.recalling import NOTHING, recall
 from actormem.actors.services import Services

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
-from actormem.actors.messages import Observed, RememberBlocks, RememberItem
+from actormem.actors.memory_messages import Observed, RememberBlocks, RememberItem
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
 from actormem.core.facts.extraction import extract

@@ -12,10 +12,11 @@ import anyio.to_thread
 import msgspec
 import numpy as np
 
-from actormem.actors import messages as say
+from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
 from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
+from actormem.actors.messages import Settle
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
@@ -74,7 +75,7 @@ class LongTermActor:
         return self._waiting_count == 0 and not (self._vectors and self._vectors.pending)
 
     async def receive(self, message: object, reply: Reply | None) -> None:
-        """Handle one message; see `actors.messages` for what each is answered by."""
+        """Handle one message; see `actors.memory_messages` for what each is answered by."""
         match message:
             case say.RecallItems():
                 assert reply is not None
@@ -108,7 +109,7 @@ class LongTermActor:
                 self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
-            case say.Settle():
+            case Settle():
                 assert reply is not None
                 self._settling.append(reply)
                 assert self._vectors is not None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actormem.actors.messages import Recalled
+from actormem.actors.memory_messages import Recalled
 from actormem.core.context.assembly import recall_ceiling
 from actormem.core.context.fitting import over_budget
 from actormem.core.context.notes import Line

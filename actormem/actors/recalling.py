@@ -4,7 +4,7 @@ from typing import cast
 
 import msgspec
 
-from actormem.actors.messages import ReadSpeakers, Recalled, RecallItems
+from actormem.actors.memory_messages import ReadSpeakers, Recalled, RecallItems
 from actormem.actors.services import Services
 from actormem.core.recall.partition import query_texts
 from actormem.core.values import Owner

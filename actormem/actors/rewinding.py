@@ -14,9 +14,10 @@ from actormem.actors.history import decoded, messages_of, search_back
 from actormem.actors.services import Services
 from actormem.core.session.decide import Draft, rewind
 from actormem.core.session.events import Configured, MessageAdded, Recounted, Rewound, SessionEvent
+from actormem.core.session.evolve import evolve
 from actormem.core.session.replay import reach, replay, survivors
 from actormem.core.session.snapshot import decode_state, encode_state
-from actormem.core.session.working import Working, evolve
+from actormem.core.session.working import Working
 from actormem.core.values import Message, SessionKey
 from actormem.errors import NotFoundError
 from actormem.ports import SaveSnapshot, SessionHistory, StoredEvent, Tokenizer

@@ -4,37 +4,32 @@ Every message goes the same way: decide (pure), record, evolve, perform. A conte
 acknowledgement, and what others are told, waits for the commit.
 """
 
-from collections import deque
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
-from zoneinfo import ZoneInfo
 
-import anyio.to_thread
-import msgspec
+import anyio
 
 from actormem.actors import messages as say
+from actormem.actors.adding import Adding
 from actormem.actors.calibrating import Calibrator
 from actormem.actors.compacting import Compactor
+from actormem.actors.configuring import settle_on
 from actormem.actors.contexts import ContextMaker
 from actormem.actors.history import past_messages, past_trace, turns_of
 from actormem.actors.journal import Journal
+from actormem.actors.news import News
 from actormem.actors.redacting import redacted_texts
 from actormem.actors.rewinding import returned
 from actormem.actors.services import Services
 from actormem.actors.shrinking import shrunk
+from actormem.actors.waiting import WaitingTurns
 from actormem.actors.warming import Prewarming
 from actormem.core.context.assembly import Context
-from actormem.core.entities.exact import MessageEntities, message_entities
-from actormem.core.prices import Prices
 from actormem.core.session import decide
-from actormem.core.session.events import Configured, MessageAdded, Rewound, SessionEvent
 from actormem.core.task import changed_task
 from actormem.core.values import Message, SessionKey
-from actormem.core.wire import message_tokens
 from actormem.errors import NotFoundError, OverloadedError, StoppedError, StorageError, UsageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import LARGE_TEXT_CHARS, MAILBOX_MESSAGES
 from actormem.ports import Tokenizer
 
 __all__ = ["SessionActor"]
@@ -46,16 +41,16 @@ class SessionActor:
     def __init__(self, key: SessionKey, services: Services) -> None:
         self._key = key
         self._services = services
-        self._journal = Journal(key, services, self._durable)
+        self._news = News(key, services)
+        self._journal = Journal(key, services, self._news.durable)
         self._compactor = Compactor(key, services)
         self._calibrator = Calibrator(services)
+        self._adding = Adding(services, self._calibrator)
         self._contexts = ContextMaker(key, services, self._compactor)
         self._prewarming = Prewarming(services, self._answer_settling)
-        self._waiting: deque[tuple[say.OpenTurn, Reply]] = deque()
+        self._waiting = WaitingTurns()
         self._open_request = ""  # who asked for the open turn
         self._settling: list[Reply] = []
-        self._missed = 0  # first event whose news did not get through, or 0
-        self._untold: tuple[say.BlockWords, ...] = ()  # blocks whose news did not get through
         self._unreadable: StorageError | None = None
 
     async def started(self, scope: Scope) -> None:
@@ -72,10 +67,7 @@ class SessionActor:
         state = self._journal.state
         self._calibrator.woken(state.settings)
         self._contexts.loaded(state)
-        newest = max(state.rewound, state.entries[-1].sequence if state.entries else 0)
-        if self._journal.progress < newest:
-            self._observe(self._journal.progress + 1, newest, ())
-        self._tell_blocks(tuple(say.BlockWords(one.first, one.last, one.summary) for one in state.blocks))
+        self._news.woken(state, self._journal.progress)
         if state.turn_id:  # the process ended inside a turn: it was never answered
             draft = self._journal.draft()
             decide.close_turn(draft, "unanswered", self._services.clock.now_ms())
@@ -100,7 +92,7 @@ class SessionActor:
         match message:
             case say.OpenTurn():
                 assert reply is not None
-                self._line_up(message, reply)
+                self._waiting.line_up(message, reply)
                 await self._open_waiting()
             case say.BuildContext():
                 await self._build_context(message, reply)
@@ -146,7 +138,7 @@ class SessionActor:
 
     def _configure(self, asked: say.Configure, reply: Reply | None) -> None:
         draft = self._journal.draft()
-        self._settle_on(draft, asked)
+        settle_on(draft, asked, self._calibrator, self._services)
         if draft.events:
             self._prewarming.discard()
         self._journal.commit(draft, _acknowledge(reply, say.configured(draft.state.settings)))
@@ -156,32 +148,8 @@ class SessionActor:
         """A decision that starts from the state now; a session that was erased gets its handle's settings first."""
         draft = self._journal.draft()
         if not draft.state.settings.nonce:
-            self._settle_on(draft, settings or say.Configure())
+            settle_on(draft, settings or say.Configure(), self._calibrator, self._services)
         return draft
-
-    def _settle_on(self, draft: decide.Draft, asked: say.Configure) -> None:
-        old = draft.state.settings
-        system = old.system if asked.system is None else asked.system
-        tools = old.tools if asked.tools is None else asked.tools
-        model = old.model if asked.model is None else asked.model
-        found = self._calibrator.of(model, old)
-        wanted = Configured(
-            model=model,
-            budget=asked.budget or old.budget,
-            timezone=old.timezone if asked.timezone is None else asked.timezone,
-            policy=asked.policy or old.policy,
-            layout=asked.layout or old.layout,
-            nonce=old.nonce or self._services.draw_nonce(),
-            system_tokens=0,
-            tools_tokens=0,
-            time_ms=self._services.clock.now_ms(),
-            prices=self._services.prices_for(model),
-            factor=found.factor,
-            wide=found.wide,
-            extra_tokens=found.extra_tokens,
-            text=msgspec.json.encode({"system": system, "tools": tools}).decode(),
-        )
-        decide.configure(draft, wanted, self._services.calibrated_for(model, found.factor, found.wide))
 
     def _change_task(self, asked: say.ChangeTask | say.ClearTask, reply: Reply | None) -> None:
         draft = self._draft(None)
@@ -204,27 +172,7 @@ class SessionActor:
         self._after()
 
     async def _take_in(self, draft: decide.Draft, message: Message) -> Message:
-        if message.id and (message.id in self._journal.names or _drafted(draft, message.id)):
-            return message
-        if not message.time_ms:
-            now_ms = self._services.clock.now_ms()
-            offset = offset_minutes(draft.state.settings.timezone, now_ms)
-            message = msgspec.structs.replace(message, time_ms=now_ms, offset_minutes=offset)
-        tokenizer = self._calibrator.tokenizer(draft.state.settings)
-        tokens, entities = await self._counted(message, tokenizer, draft.state.settings.prices)
-        return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
-
-    async def _counted(
-        self, message: Message, tokenizer: Tokenizer, prices: Prices
-    ) -> tuple[int, MessageEntities]:
-        """Tokens and exact values; of a large message in a thread, so that the loop is not held."""
-
-        def both() -> tuple[int, MessageEntities]:
-            return message_tokens(message, tokenizer.count, prices), message_entities(message)
-
-        if len(message.wire) < LARGE_TEXT_CHARS:
-            return both()
-        return await anyio.to_thread.run_sync(both, limiter=self._services.counting)
+        return await self._adding.take_in(draft, message, self._journal.names)
 
     async def _read(self, asked: say.ReadMessages | say.ReadTurns | say.ReadTrace) -> object:
         state, newest = self._journal.state, self._contexts.newest
@@ -241,23 +189,10 @@ class SessionActor:
 
     # --- turns and contexts -----------------------------------------------------------------------------
 
-    def _line_up(self, asked: say.OpenTurn, reply: Reply) -> None:
-        self._waiting = deque(one for one in self._waiting if not one[1].answered)
-        if len(self._waiting) >= MAILBOX_MESSAGES:
-            raise OverloadedError(
-                "too many turns wait",
-                mailbox="turns of the session",
-                waiting=len(self._waiting),
-                limit=MAILBOX_MESSAGES,
-            )
-        self._waiting.append((asked, reply))
-
     async def _open_waiting(self) -> None:
         """Open the first waiting turn whose caller is still there, if no turn is open."""
-        while self._waiting and not self._journal.state.turn_id:
-            asked, reply = self._waiting.popleft()
-            if reply.answered:
-                continue
+        while not self._journal.state.turn_id and (first := self._waiting.leave()) is not None:
+            asked, reply = first
             try:
                 await self._open(asked, reply)
             except (UsageError, OverloadedError, StorageError) as error:
@@ -325,7 +260,7 @@ class SessionActor:
         await self._open_waiting()
 
     async def _withdraw(self, asked: say.WithdrawTurn) -> None:
-        self._waiting = deque(one for one in self._waiting if one[0].request != asked.request)
+        self._waiting.withdraw(asked.request)
         if self._journal.state.turn_id and self._open_request == asked.request:
             draft = self._journal.draft()
             decide.close_turn(draft, "unanswered", self._services.clock.now_ms(), self._contexts.newest)
@@ -372,10 +307,9 @@ class SessionActor:
         self._compactor.discard()
         self._prewarming.discard()
         existed = self._unreadable is not None or self._journal.state.sequence > 0
-        self._missed, self._untold, self._unreadable = 0, (), None
-        for _, waiting in self._waiting:
-            waiting.fail(StoppedError("the turn cannot begin", reason="the session is being forgotten"))
-        self._waiting.clear()
+        self._unreadable = None
+        self._news.erased()
+        self._waiting.erased()
         assert reply is not None
         self._contexts.erased()
         self._journal.erase(partial(_answer, reply, existed))
@@ -405,34 +339,6 @@ class SessionActor:
                 reply.answer(None)
             self._settling.clear()
 
-    def _durable(self, first: int, events: tuple[SessionEvent, ...]) -> None:
-        """Tell long-term memory what was said, now that it will not be lost."""
-        found = say.observed(enumerate(events, first))
-        if found or self._missed or isinstance(events[0], Rewound):
-            self._observe(first, first + len(events) - 1, found)
-        self._tell_blocks((*self._untold, *say.blocks_made(events)))
-
-    def _tell_blocks(self, blocks: tuple[say.BlockWords, ...]) -> None:
-        """Have durable blocks remembered; what does not get through is told again with the next news."""
-        self._untold = ()
-        if not blocks:
-            return
-        try:
-            self._services.ref("longterm", self._key.owner).tell(say.RememberBlocks(self._key, blocks))
-        except (OverloadedError, StoppedError):
-            self._untold = blocks
-            self._services.counters.news_refused += 1
-
-    def _observe(self, first: int, upto: int, found: tuple[say.Observed, ...]) -> None:
-        """Send the news; what did not get through before is then read from the record, with all since."""
-        missed, self._missed = self._missed, 0
-        news = say.Observe(key=self._key, first=missed or first, upto=upto, messages=() if missed else found)
-        try:
-            self._services.ref("longterm", self._key.owner).tell(news)
-        except (OverloadedError, StoppedError):
-            self._missed = missed or first
-            self._services.counters.news_refused += 1
-
 
 def _acknowledge(reply: Reply | None, answer: object) -> Callable[[StorageError | None], None] | None:
     """What to do when the commit is back: answer, or fail with its error."""
@@ -444,15 +350,3 @@ def _answer(reply: Reply, answer: object, error: StorageError | None) -> None:
         reply.answer(answer)
     else:
         reply.fail(error)
-
-
-def offset_minutes(timezone: str, now_ms: int) -> int:
-    """Offset from UTC of a zone at a time; 0 for no zone."""
-    if not timezone:
-        return 0
-    offset = datetime.fromtimestamp(now_ms / 1000, ZoneInfo(timezone)).utcoffset()
-    return int(offset.total_seconds() // 60) if offset else 0
-
-
-def _drafted(draft: decide.Draft, id: str) -> bool:
-    return any(isinstance(event, MessageAdded) and event.id == id for event in draft.events)

@@ -13,7 +13,8 @@ from actormem.core.context.tasks import joined, task_estimate, task_head
 from actormem.core.policy import policy_of
 from actormem.core.prices import Prices
 from actormem.core.session import events as ev
-from actormem.core.session.working import Entry, Note, Working, evolve, groups
+from actormem.core.session.evolve import evolve
+from actormem.core.session.working import Entry, Note, Working, groups
 from actormem.core.wire import wire_tokens
 from actormem.limits import MESSAGE_OVERHEAD_TOKENS
 

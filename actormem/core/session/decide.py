@@ -18,7 +18,8 @@ from actormem.core.context.trace import Trace, pack_trace
 from actormem.core.entities.exact import MessageEntities
 from actormem.core.ids import message_id
 from actormem.core.session import events as ev
-from actormem.core.session.working import Ready, Settings, Working, evolve
+from actormem.core.session.evolve import evolve
+from actormem.core.session.working import Ready, Settings, Working
 from actormem.core.task import Task, encode_task
 from actormem.core.text import clean
 from actormem.core.values import Message

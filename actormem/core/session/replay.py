@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from actormem.core.session.events import Configured, Rewound, SessionEvent
-from actormem.core.session.working import Working, evolve
+from actormem.core.session.evolve import evolve
+from actormem.core.session.working import Working
 
 __all__ = ["Placed", "reach", "removed", "replay", "survivors"]
 

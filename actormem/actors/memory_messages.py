@@ -1,0 +1,199 @@
+"""What a session and the front door say to long-term memory, and what it answers; see `messages` for the others.
+
+Every message is a frozen value; who may send it and what comes back is its law. Long-term memory asks nobody.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from actormem.core.session.events import MessageAdded, message_of
+from actormem.core.session.replay import Placed
+from actormem.core.values import Fact, Hit, Item, Message, SessionKey
+from actormem.ports import Vectors
+
+__all__ = [
+    "BlockWords",
+    "CutSummaries",
+    "DropItems",
+    "EditItem",
+    "ForgetItem",
+    "Forgotten",
+    "GetItem",
+    "ImportItems",
+    "ListItems",
+    "Observe",
+    "Observed",
+    "ReadSpeakers",
+    "RecallItems",
+    "Recalled",
+    "RememberBlocks",
+    "RememberItem",
+    "Shown",
+    "observed",
+]
+
+
+# --- session → long-term ------------------------------------------------------------------------------
+
+
+class Observed(msgspec.Struct, frozen=True):
+    """A durable message of a session, and its event."""
+
+    sequence: int
+    message: Message
+
+
+def observed(events: Iterable[Placed]) -> tuple[Observed, ...]:
+    """What was said in these events; not what we said ourselves."""
+    found: list[Observed] = []
+    for sequence, event in events:
+        message = message_of(event)
+        if message is not None and isinstance(event, MessageAdded) and not event.marked:
+            found.append(Observed(sequence, message))
+    return tuple(found)
+
+
+class Observe(msgspec.Struct, frozen=True, kw_only=True):
+    """Take in what was said, up to event `upto`. A tell; sent after the commit, in order, repeated after a crash.
+
+    Without messages the events are read from the record; what a rewind among them took out is retracted.
+    """
+
+    key: SessionKey
+    first: int
+    upto: int
+    messages: tuple[Observed, ...]
+
+
+class BlockWords(msgspec.Struct, frozen=True):
+    """A durable summary block: its first and last event, and its summary."""
+
+    first: int
+    last: int
+    summary: str
+
+
+class RememberBlocks(msgspec.Struct, frozen=True):
+    """Have an item for each of these durable blocks of a session. A tell; repeated at each waking."""
+
+    key: SessionKey
+    blocks: tuple[BlockWords, ...]
+
+
+class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
+    """Find items for a query. Answered by `Recalled`.
+
+    Attributes:
+        vectors: (s, d) unit rows, one for each segment of the query; None where there is no embedding.
+        visible: Ids of messages of `session_id` that the asker sees anyway: their items are left out.
+        shown: Items the asker has shown, with the version; those that changed since come back.
+        blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
+        repeatable: Those of `shown` that were shown so long ago that they may be shown again.
+        profile: Whether to tell what is known of the owner, whatever the query.
+    """
+
+    query: str
+    vectors: Vectors | None
+    limit: int
+    kinds: frozenset[str] | None = None
+    session_id: str = ""
+    visible: frozenset[str] = frozenset()
+    shown: Mapping[str, int] = {}
+    repeatable: frozenset[str] = frozenset()
+    min_score: float | None = None
+    at_ms: int | None = None
+    blocks: frozenset[int] = frozenset()
+    profile: bool = False
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """An item the asker has shown and that is no longer so, with what took its place, if anything did."""
+
+    item: Item
+    replacement: Item | None
+
+
+class ReadSpeakers(msgspec.Struct, frozen=True):
+    """Answered by the names of those who speak in the owner's episodes: a query may be about one of them."""
+
+
+class Recalled(msgspec.Struct, frozen=True):
+    """Hits, best first; how many items were considered; what changed of the items shown, and which are no more.
+
+    `profile` is what was asked of it, None where it was not asked for or nothing was answered.
+    """
+
+    hits: tuple[Hit, ...]
+    considered_count: int
+    changed: tuple[Shown, ...]
+    gone: tuple[str, ...] = ()
+    profile: tuple[Item, ...] | None = None
+
+
+# --- front door → long-term ------------------------------------------------------------------------------
+
+
+class RememberItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Store a fact that a caller states. Answered by the live `Item` when durable."""
+
+    fact: Fact
+    event_ms: int
+    offset_minutes: int
+    expires_ms: int = 0
+
+
+class ImportItems(msgspec.Struct, frozen=True, kw_only=True):
+    """Take in messages of an older log as episodes and facts. Answered by how many items were stored, when durable."""
+
+    session_id: str
+    messages: tuple[Message, ...]
+
+
+class ListItems(msgspec.Struct, frozen=True):
+    """Answered by the owner's items, oldest first: live ones, or all versions."""
+
+    kinds: frozenset[str] | None = None
+    history: bool = False
+
+
+class GetItem(msgspec.Struct, frozen=True):
+    """Answered by the `Item`, or a NotFoundError."""
+
+    id: str
+
+
+class EditItem(msgspec.Struct, frozen=True):
+    """Give an item another text. Answered by the new version when durable."""
+
+    id: str
+    text: str
+
+
+class ForgetItem(msgspec.Struct, frozen=True):
+    """Erase an item and what came from the same words. Answered by `Forgotten` when durable."""
+
+    id: str
+    sources: bool
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    """What was erased, and the sessions that have shown any of it or an episode its words were cut out of."""
+
+    items: tuple[Item, ...]
+    shown_in: frozenset[SessionKey]
+
+
+class CutSummaries(msgspec.Struct, frozen=True):
+    """Cut the lines that hold one of these values out of remembered summaries. Answered by None when durable.
+
+    Asked once the sessions are redacted: what they told before is then in.
+    """
+
+    values: tuple[str, ...]
+
+
+class DropItems(msgspec.Struct, frozen=True):
+    """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten`, durable."""
+
+    session_id: str
