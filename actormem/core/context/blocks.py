@@ -32,7 +32,7 @@ __all__ = [
 BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 BLOCK_VALUES_ROOM = 1_500  # from here on blocks show exact values too, and spare writing them anew
 FREE_TOKENS_MAX = 400  # of exact values above their share, where a compaction has left less than its goal
-SUMMARY_TOKENS_MIN = 40  # a shorter summary is not worth a frame of its own: it merges with those before it
+SUMMARY_TOKENS_MIN = 16  # a shorter summary is not worth a frame of its own: it merges with those before it
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
