@@ -51,7 +51,7 @@ def scalars(value: Any) -> list[str]:
     if isinstance(value, dict):
         inside = list(value.values())  # pyright: ignore[reportUnknownArgumentType]
     elif isinstance(value, list):
-        inside = value
+        inside = value  # pyright: ignore[reportUnknownVariableType]
     else:
         return [str(value)]
     return [text for inner in inside for text in scalars(inner)]
