@@ -47,11 +47,14 @@ def probes_of(log: list[dict[str, Any]]) -> list[Probe]:
 
 def scalars(value: Any) -> list[str]:
     """The scalars of a JSON value as texts."""
+    inside: list[Any] = []
     if isinstance(value, dict):
-        return [text for inner in value.values() for text in scalars(inner)]
-    if isinstance(value, list):
-        return [text for inner in value for text in scalars(inner)]
-    return [str(value)]
+        inside = list(value.values())  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(value, list):
+        inside = value  # pyright: ignore[reportUnknownVariableType]
+    else:
+        return [str(value)]
+    return [text for inner in inside for text in scalars(inner)]
 
 
 def order(number: str, day: str, goods: list[tuple[str, str, int]], paid: str) -> dict[str, Any]:

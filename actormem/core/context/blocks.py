@@ -3,7 +3,8 @@
 Blocks are appended, oldest first, so that a compaction leaves those before it as they are, byte for byte. Each
 summary takes half of what is left of its share; a fifth block, or one that would be too short for a frame of its
 own, takes the place of all. So their number is bounded and most compactions rewrite nothing. The exact values of
-what is not verbatim stand in one message behind the blocks, chosen anew with each epoch.
+what is not verbatim stand in one message behind the blocks, chosen anew with each epoch; in a context that is not
+small, they stand in the blocks as far as their share lasts, and stay as they are.
 
 A block stands where its messages stood. Where a turn alone fills the context, its finished tool groups become a
 block behind the user's message, which stays verbatim; the next one of the turn takes its place, and the compaction
@@ -39,8 +40,9 @@ BLOCKS_MAX = 4  # blocks beside each other; a fifth merges them
 TURN_PART = 4  # a block inside a turn may take a quarter of the share, even where the others have used it up
 OLDER_MESSAGES_MIN = 2  # fewer are not worth a block of their own
 BLOCKS_SHARE_MAX = 0.6  # of the room; a larger share is left to small contexts only, whose frames add up
+BLOCK_VALUES_ROOM = 1_500  # from here on blocks show exact values too, and spare writing them anew
 FREE_TOKENS_MAX = 400  # of exact values above their share, where a compaction has left less than its goal
-SUMMARY_TOKENS_MIN = 40  # a shorter summary is not worth a frame of its own: it merges with those before it
+SUMMARY_TOKENS_MIN = 16  # a shorter summary is not worth a frame of its own: it merges with those before it
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,15 +188,20 @@ def wants_swap(state: Working) -> bool:
 def written_block(
     state: Working, last: int, merges: bool, summary: str, method: str, counter: Counter, *, first: int = 0
 ) -> ev.BlockMade:
-    """The block that stands for the messages up to `last`: their summary.
+    """The block that stands for the messages up to `last`: their summary, and exact values that may stand for long.
 
     Args:
         first: Where it begins; 0 for the first verbatim message, or with `merges` for the first block.
     """
     made = made_blocks(state)
     first = first or (made[0].first if merges and made else state.entries[0].sequence)
+    kept = [block for block in state.blocks if block.first < first or block.last > last]
+    stay = [entry for entry in state.view if not first <= entry.sequence <= last]
+    values = _values(state, stay, kept, _block_values(state, kept), counter)
     words = words_of(state.newest_user.message if state.newest_user else None)
-    wire = wire_of(head_text(summary, method, (), state.settings.nonce, words)) if summary else ""
+    wire = (
+        wire_of(head_text(summary, method, values, state.settings.nonce, words)) if summary or values else ""
+    )
     return ev.BlockMade(
         first=first,
         last=last,
@@ -202,7 +209,7 @@ def written_block(
         method=method,
         tokens=wire_tokens(wire, counter.count),
         summary_tokens=counter.count(summary),
-        values_tokens=0,
+        values_tokens=counter.count("\n".join(values)),
         text=msgspec.json.encode({"summary": summary, "wire": wire}).decode(),
     )
 
@@ -223,10 +230,11 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
     words = words_of(state.newest_user.message if state.newest_user else None)
     frame = counter.count(head_text("", "", ["…"], nonce, words)) + MESSAGE_OVERHEAD_TOKENS
     budget = state.settings.budget
-    unused = budget.entities_within(room_tokens(state))
+    taken = sum(block.values_tokens for block in state.blocks)
+    unused = budget.entities_within(room_tokens(state)) - taken
     if budget.entities is None:  # what compaction has freed below its goal is free for values too
         free = mark_tokens(state, budget.compact_to) - state.tokens - frame
-        unused = max(unused, min(free, FREE_TOKENS_MAX))
+        unused = max(unused, min(free, FREE_TOKENS_MAX - taken))
     values = _values(state, seen, state.blocks, min(unused, room - frame), counter)
     while values:
         wire = wire_of(head_text("", "", values, nonce, words))
@@ -235,6 +243,14 @@ def values_wire(state: Working, room: int, counter: Counter) -> tuple[str, int]:
             return wire, tokens
         values = values[:-1]
     return "", 0
+
+
+def _block_values(state: Working, kept: Sequence[Block]) -> int:
+    """Tokens of exact values for a block to come: what is left of their share; none in a small context."""
+    room = room_tokens(state)
+    if room < BLOCK_VALUES_ROOM:
+        return 0
+    return state.settings.budget.entities_within(room) - sum(block.values_tokens for block in kept)
 
 
 def _swap_mark(state: Working) -> int:
