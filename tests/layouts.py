@@ -10,7 +10,9 @@ from typing import Any
 
 from actormem.core.context.assembly import Part, rendered, sections, total_tokens
 from actormem.core.context.layout import Layout
+from actormem.core.context.shorten import BARE_MARK
 from actormem.core.session.decide import fit_joined
+from actormem.core.wire import has_parts
 from tests.conversations import NOW_MS, Driver, check_groups, stands_for, wire_tokens, words
 
 LAYOUTS = tuple(
@@ -79,7 +81,11 @@ class LayoutDriver(Driver):
         if self.state.settings.layout.join != "all":
             assert total == self.state.tokens
         self._check_roles(messages)
-        if self._user is not None:
+        newest = self.state.newest_user
+        no_room = newest is None or (newest.sequence in self.state.out and has_parts(newest.message))
+        if (
+            self._user is not None and not no_room
+        ):  # a picture that costs more than the budget cannot be shown
             assert any(self._holds(message) for message in messages), "no newest user message"
         self._check_prefix(messages)
 
@@ -98,7 +104,9 @@ class LayoutDriver(Driver):
         if self.state.settings.layout.join != "all":
             return stands_for(shown, self._user)
         old, new = words(self._user.get("content")), words(shown.get("content"))
-        return shown["role"] == "user" and (old in new or "left out here by memory" in new)
+        return shown["role"] == "user" and (
+            old in new or "left out here by memory" in new or BARE_MARK in new
+        )
 
     def _check_prefix(self, messages: list[Any]) -> None:
         newest = self.state.newest_user
