@@ -337,3 +337,5 @@ class LongTermActor:
             for reply in self._settling:
                 reply.answer(None)
             self._settling.clear()
+        elif self._settling and self._vectors is not None:
+            self._vectors.hurry()  # what came since they asked is waited for too

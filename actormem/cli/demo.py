@@ -78,8 +78,7 @@ async def _demo(folder: Path, budget_tokens: int) -> int:
         session = await _spawn(runtime, "demo", script, budget_tokens)
         turns = f"{len(script.turns)} turns of a shop's support chat"
         print(f"{turns}, {budget_tokens} tokens a context, no LLM, no network.\n")
-        calls, waits_ms = await _play(session, script)
-        await runtime.settle()
+        calls, waits_ms = await _play(runtime, session, script)
         statistics = runtime.statistics()
         print(_figures(calls, waits_ms, statistics.summaries_extractive + statistics.summaries_llm))
         answered = await _probe(session, script)
@@ -119,8 +118,11 @@ def _budget(tokens: int) -> Budget:
     )
 
 
-async def _play(session: Session, script: Script) -> tuple[Calls, list[float]]:
-    """Play every turn; what was sent, and the milliseconds from user message to ready context."""
+async def _play(runtime: Runtime, session: Session, script: Script) -> tuple[Calls, list[float]]:
+    """Play every turn; what was sent, and the milliseconds from user message to ready context.
+
+    Between turns background work comes to its end: no model replies here, and no user types.
+    """
     calls, waits_ms = Calls(), list[float]()
     with tqdm(script.turns, unit=" turns", file=sys.stderr, leave=False) as bar:
         for number, step in enumerate(bar):
@@ -129,6 +131,7 @@ async def _play(session: Session, script: Script) -> tuple[Calls, list[float]]:
                 waits_ms.append((anyio.current_time() - began_s) * 1000)
                 calls.add(turn.trace)
                 await _steps(turn, step, calls)
+            await runtime.settle()
     return calls, waits_ms
 
 
