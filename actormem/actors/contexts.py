@@ -110,7 +110,7 @@ class ContextMaker:
             asked = explained(asked, recalled, degraded)
         said = _said(draft.state, query or asked.query, recalled, self._values) if new else Said()
         reserve = reserve_of(draft.state, said, tokenizer) if new else 0
-        epoch = draft.state.epoch_count or 1
+        epoch = draft.state.epoch_count
         with steps.step("fit"):
             if not query:
                 self._compactor.swap(draft, tokenizer, between_turns=False, reserve=reserve)
@@ -118,7 +118,8 @@ class ContextMaker:
         shown: frozenset[str] = frozenset()
         alone: Part | None = None
         if entry is not None and (query or draft.state.noted != entry.sequence):
-            same = draft.state.epoch_count == epoch
+            whole = not epoch and not draft.state.out  # the session's beginning, with all of it in view
+            same = whole or draft.state.epoch_count == epoch
             written = note(draft.state, said.lines, tokenizer, profile=said.profile) if same else None
             if written is not None and untold(said.lines, written.items):
                 renew(draft, UNTOLD, tokenizer, self._services.clock.now_ms(), reserve=reserve)
