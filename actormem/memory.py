@@ -13,9 +13,9 @@ from actormem import limits
 from actormem.actors import memory_messages as say
 from actormem.actors.messages import Erase, Redact, Redacted
 from actormem.actors.recalling import recall
+from actormem.actors.redacting import shown_words
 from actormem.core.facts.attributes import cardinality
 from actormem.core.ids import checked_id
-from actormem.core.summary.outline import parsed
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
@@ -37,7 +37,6 @@ from actormem.statistics import Receipt
 
 __all__ = ["OwnerMemory"]
 
-LINE_CHARS_MIN = 6  # a shorter line of a summary stands in many texts that have nothing to do with it
 IMPORT_BATCH = 64  # messages taken in at a time, so that live turns of the same owner get their turn between
 
 
@@ -242,7 +241,7 @@ class OwnerMemory(FrontDoor):
         sessions_of = {session for item in gone.items for session, _ in item.sources}
         keys = {SessionKey(owner, session) for session in sessions_of if session and redact}
         cut = _redact(gone.items, words=redact)
-        texts, sessions = await self._redacted(owner, gone.shown_in | keys, cut)
+        texts, sessions = await self._redacted(owner, gone.shown_in | keys, cut, gone.touched_ids)
         await self._scrub(owner)
         return Receipt(item_count=len(gone.items), text_count=texts, session_count=sessions)
 
@@ -283,11 +282,17 @@ class OwnerMemory(FrontDoor):
         keys = cast("tuple[SessionKey, ...]", self._system.keys("session"))
         return {key for key in keys if key.owner == owner}
 
-    async def _redacted(self, owner: Owner, keys: AbstractSet[SessionKey], asked: Redact) -> tuple[int, int]:
-        """How many texts were changed, and of how many sessions: of these and those in memory."""
+    async def _redacted(
+        self, owner: Owner, keys: AbstractSet[SessionKey], asked: Redact, touched_ids: tuple[str, ...] = ()
+    ) -> tuple[int, int]:
+        """How many texts were changed, and of how many sessions: of these, and of notes written meanwhile.
+
+        What another session says of its own accord stands, in memory or not: of it only notes go that show the items.
+        """
+        in_notes = Redact(words=(), values=(), item_ids=(*asked.item_ids, *touched_ids), reason=asked.reason)
         counts: list[int] = []
         for key in sorted(keys | self._residents(owner)):
-            done = await self.ask(self._system.ref("session", key), asked)
+            done = await self.ask(self._system.ref("session", key), asked if key in keys else in_notes)
             counts.append(cast("Redacted", done).text_count)
         if asked.values:
             await self.ask_memory(owner, say.CutSummaries(tuple(filter(None, (*asked.words, *asked.values)))))
@@ -302,15 +307,9 @@ class OwnerMemory(FrontDoor):
 def _redact(items: Sequence[Item], *, words: bool) -> Redact:
     return Redact(
         words=tuple({item.quote for item in items}) if words else (),
-        values=tuple({word for item in items for word in (item.text, item.value, *_lines(item))}),
+        values=shown_words(items),
         item_ids=tuple(item.id for item in items),
     )
-
-
-def _lines(item: Item) -> Sequence[str]:
-    """The lines of a summary: what a block shows of it."""
-    lines = (line.text for line in parsed(item.text)) if item.source == "summary" else ()
-    return [line for line in lines if len(line) >= LINE_CHARS_MIN]
 
 
 def _imported(log: Sequence[Given]) -> list[Message]:

@@ -201,7 +201,7 @@ class World:
         if items:
             item = items[int(chance * len(items))]
             every = {one.id: one for one in await self._runtime.items("ada", history=True)}
-            self._gone |= {one.value for one in _chain(item, every)}
+            self._gone |= {one.value for one in _chain(item, every) if one.value}  # a summary has none
             await self._runtime.forget(item.id, user="ada")
 
     async def _edit(self, name: str, number: int, chance: float) -> None:

@@ -1,6 +1,6 @@
 """Runtimes for tests of the front door: scripted models, a clock that stands still, nothing from outside."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
@@ -55,10 +55,10 @@ async def opened(
             assert kind.restarts == kind.given_up == 0, kind.last_crash
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    """Return once it holds, however long a thread takes; fails after ten seconds."""
-    with anyio.fail_after(10):
-        while not holds():
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Return once it holds, however long a thread takes; fails after a minute."""
+    with anyio.fail_after(60):
+        while not await holds():
             await anyio.lowlevel.checkpoint()
 
 

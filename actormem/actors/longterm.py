@@ -17,6 +17,7 @@ from actormem.actors.block_items import block_name
 from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
 from actormem.actors.messages import Settle
+from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
@@ -272,9 +273,10 @@ class LongTermActor:
                     words.add(other.text)
                     rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
         ids = {one.id for one in gone}
-        values = tuple({word for one in gone for word in (one.quote, one.text, one.value) if word})
+        values = (*(one.quote for one in gone if one.quote), *shown_words(gone))
         cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]
-        shown_in = await self._shown_in((*gone, *rewritten, *(whole for whole, _ in cut)))
+        touched = (*rewritten, *(whole for whole, _ in cut))
+        shown_in = await self._shown_in((*gone, *touched))
         await self._remove(gone)
         for other in rewritten:
             self._partition.put(other)
@@ -288,7 +290,7 @@ class LongTermActor:
         if rewritten:
             writes.append(PutItems(tuple(rewritten)))
         self._intake.buried(hashes)
-        self._record(writes, reply, say.Forgotten(gone, shown_in))
+        self._record(writes, reply, say.Forgotten(gone, shown_in, tuple(one.id for one in touched)))
 
     async def _cut_summaries(self, cut: Sequence[tuple[Item, Item | None]]) -> list[Write]:
         """Put what is left of summaries in their place."""

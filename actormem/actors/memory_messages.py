@@ -178,10 +178,14 @@ class ForgetItem(msgspec.Struct, frozen=True):
 
 
 class Forgotten(msgspec.Struct, frozen=True):
-    """What was erased, and the sessions that have shown any of it or an episode its words were cut out of."""
+    """What was erased, and the sessions that have shown any of it or of what its words were cut out of.
+
+    `touched_ids` are the items the words were cut out of: episodes, and summaries that told the same.
+    """
 
     items: tuple[Item, ...]
     shown_in: frozenset[SessionKey]
+    touched_ids: tuple[str, ...] = ()
 
 
 class CutSummaries(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Cutting words out of what a session has stored: messages keep the rest, what memory wrote goes as a whole."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,11 +15,12 @@ from actormem.core.session.events import (
     TaskChanged,
     decode_event,
 )
+from actormem.core.summary.outline import told_lines
 from actormem.core.task import Task, decode_task, encode_task
-from actormem.core.values import JsonValue
+from actormem.core.values import Item, JsonValue
 from actormem.ports import StoredEvent
 
-__all__ = ["redacted_texts", "without_lines"]
+__all__ = ["redacted_texts", "shown_words", "without_lines"]
 
 MARK = "[forgotten]"
 
@@ -36,6 +37,15 @@ def redacted_texts(events: Sequence[StoredEvent], asked: Redact) -> list[tuple[i
         if text != stored.text:
             found.append((stored.sequence, text))
     return found
+
+
+def shown_words(items: Iterable[Item]) -> tuple[str, ...]:
+    """What blocks, notes and other summaries may hold of items: their texts and values, and the lines of summaries."""
+    words: dict[str, None] = {}
+    for item in items:
+        lines = told_lines(item.text) if item.source == "summary" else ()
+        words |= dict.fromkeys(word for word in (item.text, item.value, *lines) if word)
+    return tuple(words)
 
 
 def _redacted(

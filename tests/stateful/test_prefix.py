@@ -45,10 +45,7 @@ async def test_a_life_keeps_every_promise_and_rest_and_restart_change_no_byte(
 
 
 @pytest.mark.full
-@pytest.mark.xfail(
-    strict=False, reason="long lives with a task, a profile and remembered summaries: not every promise yet"
-)
-@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("seed", range(100, 140))
 async def test_many_long_lives_keep_every_promise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

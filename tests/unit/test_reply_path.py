@@ -12,7 +12,7 @@ import actormem
 from actormem import Budget, StorageError
 from actormem.adapters.flat import FlatIndex
 from tests.gated import gated
-from tests.runtimes import FakeClock, ScriptedEmbedder, ScriptedLLM, answered, opened, settle, words
+from tests.runtimes import FakeClock, ScriptedEmbedder, ScriptedLLM, answered, opened, settle, until, words
 
 pytestmark = pytest.mark.anyio
 
@@ -57,26 +57,30 @@ async def test_a_summary_that_takes_three_seconds_holds_nothing_up_and_is_made_o
     async with opened(llm=llm, clock=clock) as runtime:
         session = await runtime.spawn("s", user="ada", budget=BUDGET)
         await over_budget(session, llm)
-        contexts: list[actormem.Context] = []
+        traces: list[actormem.Trace] = []
 
         async def look() -> None:
-            contexts.append(await session.context())
+            traces.append((await session.context()).trace)
 
         async with anyio.create_task_group() as group:
             for _ in range(4):
                 group.start_soon(look)
         for number in range(6):
             await session.add({"role": "user", "content": f"More {number}. {LONG}"})
-            contexts.append(await session.context())
-            await answered(session, f"And then? {number}")
-        assert all(one.trace.tokens <= 400 for one in contexts)
-        assert any(one.trace.left_out for one in contexts), "cut, since the block is not there"
+            await look()
+            async with session.turn(f"And then? {number}") as turn:
+                traces.append(turn.trace)
+                turn.reply("OK.")
+        assert all(one.tokens <= 400 for one in traces)
+        assert any(one.epoch_end == "the budget" for one in traces), "cut, since the block is not there"
         assert clock.monotonic_s() == 0
         assert (llm.call_count, llm.in_flight_count) == (1, 1)
         await clock.advance(3)
-        await runtime.settle()
-        context = await session.context()
-        assert "the weather and a train" in words(context.messages)
+
+        async def swapped_in() -> bool:
+            return "the weather and a train" in words((await session.context()).messages)
+
+        await until(swapped_in)
         assert llm.in_flight_max_count == 1
         said = [m.text for m in await session.messages() if m.role == "user"]
         assert [text[:6] for text in said if text.startswith("More")] == [f"More {n}" for n in range(6)]

@@ -142,5 +142,5 @@ async def test_of_two_thousand_values_the_note_brings_back_those_whose_key_or_pa
             await session.add({"role": "user", "content": prefix + ids})
         for said, value in asked:
             messages = await answered(session, said)
-            assert value in words(messages), said
+            assert value in words(messages[-2:]), said
             await answered(session, "Thank you, that will do." if said.isascii() else "好的，谢谢。")

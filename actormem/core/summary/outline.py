@@ -34,12 +34,14 @@ __all__ = [
     "parsed",
     "rendered",
     "shortened",
+    "told_lines",
 ]
 
 Section = Literal["needs", "decisions", "values", "open"]
 Language = Literal["zh", "en"]
 
 SECTIONS: Final[tuple[Section, ...]] = ("needs", "decisions", "values", "open")
+TOLD_CHARS_MIN: Final = 6  # a shorter line stands in many texts that have nothing to do with it
 LINE_CHARS_MAX: Final = 2_000  # of a line read back; longer ones were not written by us
 SPEAKER_CHARS_MAX: Final = 24  # a speaker's name in front of each line
 
@@ -155,6 +157,11 @@ def parsed(text: str) -> list[Line]:
         name = speaker.lastgroup or "" if speaker else ""
         lines.append(Line(section=section, text=words[speaker.end() :] if speaker else words, speaker=name))
     return lines
+
+
+def told_lines(text: str) -> tuple[str, ...]:
+    """The words of a summary's lines that are long enough to tell it from texts that have nothing to do with it."""
+    return tuple(line.text for line in parsed(text) if len(line.text) >= TOLD_CHARS_MIN)
 
 
 def fitted(lines: Sequence[Line], language: Language, *, tokens: int, count: Callable[[str], int]) -> str:
