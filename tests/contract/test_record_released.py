@@ -1,8 +1,5 @@
 """What releasing names does, over the record in a folder and the one in memory."""
 
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-
 import pytest
 
 from actormem.core.values import Owner, SessionKey
@@ -18,28 +15,13 @@ from actormem.ports import (
     SetProgress,
     StoredEvent,
 )
-from actormem.storage.record import open_record
+from tests.contract.records import Place
 
 pytestmark = pytest.mark.anyio
 
 ADA = Owner("shop", "ada")
 TALK = SessionKey(ADA, "s-1")
 OTHER = SessionKey(Owner("shop", "bob"), "s-1")
-
-
-class Place:
-    """Where a record is kept, opened as often as a test likes."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-
-    def open(self) -> AbstractAsyncContextManager[Record]:
-        return open_record(self.path, durability="process")
-
-
-@pytest.fixture(params=["memory", "folder"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(None if request.param == "memory" else tmp_path / "record")
 
 
 def event(sequence: int, name: str = "", text: str | None = "words") -> StoredEvent:

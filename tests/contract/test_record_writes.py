@@ -1,8 +1,5 @@
 """What each write to `actormem.ports.Record` does, over the record in a folder and the one in memory."""
 
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-
 import pytest
 
 from actormem.core.values import Item, Owner, SessionKey
@@ -22,7 +19,7 @@ from actormem.ports import (
     StoredEvent,
     Write,
 )
-from actormem.storage.record import open_record
+from tests.contract.records import Place
 
 pytestmark = pytest.mark.anyio
 
@@ -30,26 +27,6 @@ ADA = Owner("shop", "ada")
 BOB = Owner("shop", "bob")
 TALK = SessionKey(ADA, "s-1")
 VECTOR = b"\x00\x00\x80\x3f" * 4
-
-
-class Place:
-    """Where a record is kept, opened as often as a test likes."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-
-    def open(self) -> AbstractAsyncContextManager[Record]:
-        return open_record(self.path, durability="process")
-
-
-@pytest.fixture(params=["memory", "folder"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(None if request.param == "memory" else tmp_path / "record")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Place:
-    return Place(tmp_path / "record")
 
 
 def event(sequence: int, text: str | None = "words", name: str = "") -> StoredEvent:

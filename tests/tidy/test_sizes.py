@@ -10,7 +10,7 @@ from tests.tidy import source
 FILE_LINES = 400
 FUNCTION_LINES = 60
 MEDIAN_FILE_LINES = 170
-LONGER_FUNCTIONS = {"opening.py:open": 90}  # its docstring is the table of every option
+LONGER_FUNCTIONS = {"opening.py:open": 77}  # its docstring is the table of every option
 
 
 def lines(path: Path) -> int:

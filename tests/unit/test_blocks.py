@@ -5,32 +5,14 @@ from typing import Any
 
 import pytest
 
-from actormem.adapters.toktok import ToktokTokenizer
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import assemble
 from actormem.core.context.blocks import Plan, mark_tokens, plan_compaction, values_wire, written_block
 from actormem.core.session import events as ev
 from actormem.core.session.decide import Draft, add_message, configure, fit, swap_block
-from actormem.core.session.working import Working, groups
+from actormem.core.session.working import groups
 from actormem.core.wire import message_tokens, parse_message
-
-TOKENIZER = ToktokTokenizer()
-
-
-def begun(budget: Budget, system: str = "") -> Draft:
-    draft = Draft(Working())
-    asked = ev.Configured(
-        model="",
-        budget=budget,
-        timezone="",
-        nonce="5eed5eed",
-        system_tokens=0,
-        tools_tokens=0,
-        time_ms=1,
-        text=json.dumps({"system": system, "tools": ""}),
-    )
-    configure(draft, asked, TOKENIZER)
-    return draft
+from tests.drafts import TOKENIZER, begun
 
 
 def add(draft: Draft, role: str, content: Any, **fields: Any) -> None:

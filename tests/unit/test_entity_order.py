@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from actormem.core.entities import EntityTable, find_entities, find_tool_entities
+from actormem.core.entities.query import meant
 
 WEDNESDAY_MS = int(datetime(2031, 3, 5, 15, 30, tzinfo=UTC).timestamp() * 1000)  # 23:30 in Shanghai
 
@@ -94,7 +95,7 @@ def test_of_many_values_of_a_named_key_the_one_beside_the_named_id_is_meant_firs
         table = said(table, f"订单号 KX-7733-{number}{number}", 10 * number + 1)
         table = tool(table, f'{{"tracking": "LC55{number}18862{number}"}}', 10 * number + 3)
     asked = "KX-7733-44 那个包裹的快递单号是多少？"
-    assert said(table, asked, 200).find(asked)[0].entity.value == "LC554188624"
+    assert meant(said(table, asked, 200).rows.values(), asked)[0].entity.value == "LC554188624"
 
 
 def test_the_last_characters_of_a_value_mean_it_before_those_that_share_less() -> None:
@@ -102,7 +103,7 @@ def test_the_last_characters_of_a_value_mean_it_before_those_that_share_less() -
     for number in range(40):
         table = said(table, f"order KX-{number:02}77-B", number + 1)
     asked = "Where is the one that ends in 0777-B?"
-    assert said(table, asked, 200).find(asked)[0].entity.value == "KX-0777-B"
+    assert meant(said(table, asked, 200).rows.values(), asked)[0].entity.value == "KX-0777-B"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from actormem.core.entities import EntityTable, find_entities, find_tool_entities
+from actormem.core.entities.query import meant
 from actormem.core.values import Entity
 from actormem.limits import ENTITIES_MAX
 
@@ -160,18 +161,18 @@ def test_a_date_without_its_year_is_shown_with_the_day_it_means() -> None:
 def test_a_query_finds_values_by_their_key_or_by_a_part_of_them(query: str, value: str) -> None:
     table = said(EntityTable(), "订单 KX-48210-77，电话 13912345678，地址杭州市西湖区文三路90号", 1)
     table = table.seen(find_tool_entities('{"seat_class": "window"}'), sequence=2, role="call")
-    assert value in [row.entity.value for row in table.find(query)]
+    assert value in [row.entity.value for row in meant(table.rows.values(), query)]
 
 
 def test_a_query_that_names_nothing_finds_nothing() -> None:
     table = said(EntityTable(), "订单 KX-48210-77", 1)
-    assert table.find("hi there, how are you?") == ()
-    assert table.find("") == ()
+    assert meant(table.rows.values(), "hi there, how are you?") == ()
+    assert meant(table.rows.values(), "") == ()
 
 
 def test_a_shared_value_comes_before_a_named_key() -> None:
     table = said(EntityTable(), "orders 48210001, 48219999", 1)
-    assert table.find("order 9999")[0].entity.value == "48219999"
+    assert meant(table.rows.values(), "order 9999")[0].entity.value == "48219999"
 
 
 def test_a_table_is_read_back_as_it_was_written() -> None:

@@ -1,39 +1,18 @@
 """Exact values outlive every compaction: in the context while their share lasts, in the note once words name them."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from actormem import Budget
-from actormem.adapters.toktok import ToktokTokenizer
 from actormem.core.context.assembly import assemble
 from actormem.core.context.blocks import plan_compaction
-from actormem.core.session import events as ev
-from actormem.core.session.decide import Draft, add_message, configure, fit, swap_block
-from actormem.core.session.working import Working
+from actormem.core.session.decide import Draft, add_message, fit, swap_block
 from actormem.core.wire import message_tokens, parse_message
+from tests.drafts import TOKENIZER, begun
 from tests.runtimes import ScriptedLLM, answered, opened, words
 from tests.value_logs import coding_log, probes_of, service_log
-
-TOKENIZER = ToktokTokenizer()
-
-
-def begun(budget: Budget, system: str = "") -> Draft:
-    draft = Draft(Working())
-    asked = ev.Configured(
-        model="",
-        budget=budget,
-        timezone="",
-        nonce="5eed5eed",
-        system_tokens=0,
-        tools_tokens=0,
-        time_ms=1,
-        text=json.dumps({"system": system, "tools": ""}),
-    )
-    configure(draft, asked, TOKENIZER)
-    return draft
 
 
 def add(draft: Draft, message: dict[str, Any]) -> None:

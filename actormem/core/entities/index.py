@@ -4,7 +4,9 @@ An index follows the tables of one session: each is the one before and a few row
 It is a cache: what it gives is looked up in the table, and what is not there any more is dropped from it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from heapq import nlargest
 from itertools import islice
 from typing import Final, cast
 
@@ -22,6 +24,7 @@ from actormem.core.entities.table import EntityTable
 
 __all__ = ["ValueIndex"]
 
+SHARED_ROWS: Final = 64  # values that share letters or words with a query; many do by chance
 KEY_ROWS: Final = 32  # newest values of a key that a query names; a note has room for fewer
 
 Identities = dict[str, dict[str, None]]
@@ -37,7 +40,7 @@ class ValueIndex:
         self._keys: Identities = {}
 
     def find(self, table: EntityTable, query: str) -> tuple[EntityRow, ...]:
-        """What `table.find(query)` gives, with the newest 32 values of each key the query names.
+        """What `meant` gives of the rows that matter: the 64 that share most with the query, the newest 32 of each key.
 
         Cost:
             O(query + rows that are new since the last call); independent of the size of the table.
@@ -54,13 +57,14 @@ class ValueIndex:
         return meant(found.values(), query)
 
     def _candidates(self, text: str) -> set[str]:
-        found: set[str] = set()
+        runs: Counter[str] = Counter()
         for size in range(1, SHARED_CHARS + 1):
             for place in range(len(text) - size + 1):
-                found.update(self._grams.get(text[place : place + size], ()))
+                runs.update(self._grams.get(text[place : place + size], {}).keys())
         stems, words = asked_words(text)
         for word in words:
-            found.update(self._words.get(word, ()))
+            runs.update(self._words.get(word, {}).keys())
+        found = set(nlargest(SHARED_ROWS, runs, lambda one: (runs[one], self._rows[one].last_sequence)))
         for key, identities in self._keys.items():
             if names_key(key, stems, words):
                 found.update(islice(reversed(identities), KEY_ROWS))

@@ -14,7 +14,6 @@ from actormem.core.entities.choices import choices_named
 from actormem.core.entities.keys import ONE_VALUED, key_stem, named_stems
 from actormem.core.entities.lines import EntityLines, fitted
 from actormem.core.entities.order import ranked
-from actormem.core.entities.query import meant
 from actormem.core.entities.rows import EntityRow, identity, seen_row
 from actormem.core.values import Entity
 from actormem.limits import ENTITIES_MAX
@@ -125,17 +124,6 @@ class EntityTable(msgspec.Struct, frozen=True):
         superseded.sort(key=lambda row: row.superseded_sequence)
         older = {(row.entity.kind, row.entity.key): row for row in superseded}
         return fitted(ranked(rows, self.rows.values()), older, tokens, count)
-
-    def find(self, query: str) -> tuple[EntityRow, ...]:
-        """Rows that a query means.
-
-        A row is meant where the query shares four characters in a row with its value (of ordinary words the
-        whole word), or names its key (订单, order).
-
-        Returns:
-            Live rows before superseded ones, shared values before named keys, then as lines are ordered.
-        """
-        return meant(self.rows.values(), query)
 
 
 def _supersede(rows: dict[str, EntityRow], given: Sequence[Entity], sequence: int, text: str) -> None:

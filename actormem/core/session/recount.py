@@ -1,18 +1,14 @@
 """What a calibration changes of a session's state: the tokens of everything, and nothing else."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from actormem.core.session import events as ev
-
-if TYPE_CHECKING:
-    from actormem.core.session.working import Block, Note, Working
+from actormem.core.session.working import Block, Note, Working
 
 __all__ = ["recount"]
 
 
-def recount(state: "Working", event: ev.Calibrated) -> "Working":
+def recount(state: Working, event: ev.Calibrated) -> Working:
     """The state with the tokens that the event says; what it does not know of keeps its own."""
     change = msgspec.structs.replace
     entries = {sequence: (tokens, whole) for sequence, tokens, whole in event.entries}
@@ -45,7 +41,7 @@ def recount(state: "Working", event: ev.Calibrated) -> "Working":
     )
 
 
-def _blocks(blocks: "tuple[Block, ...]", counted: tuple[tuple[int, int], ...]) -> "tuple[Block, ...]":
+def _blocks(blocks: tuple[Block, ...], counted: tuple[tuple[int, int], ...]) -> tuple[Block, ...]:
     if len(blocks) != len(counted):
         return blocks
     return tuple(
@@ -59,7 +55,7 @@ def _blocks(blocks: "tuple[Block, ...]", counted: tuple[tuple[int, int], ...]) -
     )
 
 
-def _note(note: "Note", tokens: int, apart_tokens: int) -> "Note":
+def _note(note: Note, tokens: int, apart_tokens: int) -> Note:
     told = msgspec.structs.replace(
         note.told,
         task_tokens=_part(note.told.task_tokens, note.tokens, tokens),

@@ -1,0 +1,19 @@
+"""Where the contract's records are kept: in memory, or in a folder that is opened again."""
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from actormem.ports import Record
+from actormem.storage.record import open_record
+
+__all__ = ["Place"]
+
+
+class Place:
+    """Where a record is kept, opened as often as a test likes."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    def open(self) -> AbstractAsyncContextManager[Record]:
+        return open_record(self.path, durability="process")
