@@ -83,14 +83,14 @@ class OwnerMemory(FrontDoor):
             at_ms=None if at is None else milliseconds("at", at),
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
-        found, degraded = await recall(
+        answer = await recall(
             self._services, owner_of(user, tenant), asked, positive("deadline_s", deadline), strict=True
         )
         return Recall(
-            hits=found.hits,
-            degraded=degraded,
+            hits=answer.recalled.hits,
+            degraded=answer.degraded,
             elapsed_ms=(clock.monotonic_s() - began_s) * 1000,
-            considered_count=found.considered_count,
+            considered_count=answer.recalled.considered_count,
         )
 
     async def remember(

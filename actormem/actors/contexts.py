@@ -1,15 +1,14 @@
 """Building one context: gate, recall, note, fit, trace. Nothing here waits for a disk or an LLM."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from itertools import islice
 from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.memory_messages import Recalled, RecallItems
-from actormem.actors.noting import Said, explained, gate_of, reserve_of, wants_profile, without_note
-from actormem.actors.recalling import NOTHING, recall
+from actormem.actors.noting import Said, explained, gate_of, reserve_of, said, wants_profile, without_note
+from actormem.actors.recalling import NOTHING, Answer, recall
 from actormem.actors.services import Services
 from actormem.core.context.assembly import (
     Context,
@@ -25,31 +24,21 @@ from actormem.core.context.assembly import (
 from actormem.core.context.breakpoints import cache_breakpoints
 from actormem.core.context.notes import (
     GONE_VERSION,
-    Line,
-    changed_line,
-    gone_line,
-    hit_line,
-    in_short,
     untold,
-    words_of,
 )
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
-from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
-from actormem.core.facts.attributes import attribute_names
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import Gate
 from actormem.core.recall.partition import FLOOR
 from actormem.core.session.decide import Draft, fit, fit_joined, renew
 from actormem.core.session.working import Working
-from actormem.core.text import language
 from actormem.core.values import SessionKey
 from actormem.kernel import Clock
 from actormem.ports import Tokenizer
 
 __all__ = ["ContextMaker"]
 
-VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 NO_EPOCH = -1  # of contexts that were sent before the session was erased
 UNTOLD = "a correction that has no room in a note"  # without the old notes it need not be said
 NO_GATE = Gate(False, "no new user message", "")
@@ -99,17 +88,17 @@ class ContextMaker:
         """
         steps = Stopwatch(self._services.clock)
         entry = draft.state.newest_user
-        asked, recalled, degraded = NO_GATE, NOTHING, ()
+        asked, answer = NO_GATE, NOTHING
         if query:
             draft = Draft(without_note(draft.state))
         new = bool(query) or (entry is not None and draft.state.noted != entry.sequence)
         if new:
             asked = gate_of(draft.state, entry, query)
             with steps.step("recall"):
-                recalled, degraded = await self._recall(draft.state, asked)
-            asked = explained(asked, recalled, degraded)
-        said = _said(draft.state, query or asked.query, recalled, self._values) if new else Said()
-        reserve = reserve_of(draft.state, said, tokenizer) if new else 0
+                answer = await self._recall(draft.state, asked)
+            asked = explained(asked, answer.recalled, answer.degraded)
+        telling = said(draft.state, query or asked.query, answer.recalled, self._values) if new else Said()
+        reserve = reserve_of(draft.state, telling, tokenizer) if new else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
             if not query:
@@ -120,30 +109,30 @@ class ContextMaker:
         if entry is not None and (query or draft.state.noted != entry.sequence):
             whole = not epoch and not draft.state.out  # the session's beginning, with all of it in view
             same = whole or draft.state.epoch_count == epoch
-            written = note(draft.state, said.lines, tokenizer, profile=said.profile) if same else None
-            if written is not None and untold(said.lines, written.items):
+            written = note(draft.state, telling.lines, tokenizer, profile=telling.profile) if same else None
+            if written is not None and untold(telling.lines, written.items):
                 renew(draft, UNTOLD, tokenizer, self._services.clock.now_ms(), reserve=reserve)
                 written = None
             if written is None and new:  # what is out of sight has changed
                 with steps.step("recall"):
-                    recalled, degraded = await self._recall(draft.state, asked)
-                said = _said(draft.state, query or asked.query, recalled, self._values)
+                    answer = await self._recall(draft.state, asked, answer)
+                telling = said(draft.state, query or asked.query, answer.recalled, self._values)
             with steps.step("note"):
-                written = written or note(draft.state, said.lines, tokenizer, profile=said.profile)
+                written = written or note(draft.state, telling.lines, tokenizer, profile=telling.profile)
                 draft.emit(written)
                 shown = frozenset(id for id, version in written.items if version != GONE_VERSION)
         elif query and entry is None:
             with steps.step("note"):
-                alone, shown = note_alone(draft.state, said.lines, query, tokenizer)
+                alone, shown = note_alone(draft.state, telling.lines, query, tokenizer)
         with steps.step("assemble"):
             parts = fit_joined(draft, tokenizer, self._services.clock.now_ms(), self._known(tokenizer))
             parts = (*parts, alone) if alone else parts
             messages = rendered(parts)
             breakpoints = cache_breakpoints(parts, self._before, messages)
-        items = _recalled_items(shown, recalled) if new else NO_ITEMS
+        items = _recalled_items(shown, answer.recalled) if new else NO_ITEMS
         if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
             items = _still_shown(draft.state, self._noted[1])
-        trace = self._trace(draft.state, parts, tokenizer, asked, items, degraded, steps)
+        trace = self._trace(draft.state, parts, tokenizer, asked, items, answer.degraded, steps)
         if not query:
             self._before, self._epoch_before = parts, draft.state.epoch_count
             self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
@@ -154,11 +143,11 @@ class ContextMaker:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""
         return {part.wire: part.tokens for part in self._before} if tokenizer is self._counted_by else {}
 
-    async def _recall(self, state: Working, asked: Gate) -> tuple[Recalled, tuple[str, ...]]:
+    async def _recall(self, state: Working, asked: Gate, before: Answer = NOTHING) -> Answer:
         """What long-term memory has to say; it is not asked where it could say nothing."""
         profile = wants_profile(state)
         if not policy_of(state.settings.policy).recalls or not (asked.open or state.shown or profile):
-            return NOTHING, ()
+            return NOTHING
         options = self._services.options
         limit = state.settings.budget.repeat_after_tokens
         query = RecallItems(
@@ -175,7 +164,7 @@ class ContextMaker:
             blocks=frozenset(block.last for block in state.blocks if block.wire),
             profile=profile,
         )
-        return await recall(self._services, self._key.owner, query, options.recall_deadline_s)
+        return await recall(self._services, self._key.owner, query, options.recall_deadline_s, before=before)
 
     def _trace(
         self,
@@ -226,45 +215,6 @@ class Stopwatch:
         began_s = self._clock.monotonic_s()
         yield
         self.steps.append(Step(name, (self._clock.monotonic_s() - began_s) * 1000))
-
-
-def _said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> Said:
-    """What a note should say, the most certain help first.
-
-    Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
-    """
-    entry = state.newest_user
-    words = words_of(entry.message) if entry is not None else language(query)
-    lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
-    lines += [gone_line(id, words) for id in recalled.gone]
-    told = {id for line in lines for id, _ in line.marks}
-    asked = query or (entry.message.text if entry is not None else "")
-    names = attribute_names(asked)
-    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
-    lines += [hit_line(item) for item in hits if item.attribute in names]
-    if policy_of(state.settings.policy).shows_values:
-        said = entry.message.text if entry is not None else ""
-        lines += _value_lines(state, (said, query), values)
-    lines += [hit_line(item) for item in hits if item.attribute not in names]
-    if state.profiled or recalled.profile is None:
-        return Said(lines)
-    return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
-
-
-def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:
-    """Exact values named that the context shows nowhere: by the message before those of what the query adds to it."""
-    visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
-    wires = "\n".join([state.head, *(block.wire for block in state.blocks)])
-    unseen: dict[str, EntityRow] = {}
-    for text in filter(None, dict.fromkeys(asked)):
-        for row in values.find(state.entities, text):
-            if row.last_sequence not in visible and row.entity.value not in wires:
-                unseen.setdefault(row.entity.value, row)
-    return [_value_line(row) for row in islice(unseen.values(), VALUE_ROWS)]
-
-
-def _value_line(row: EntityRow) -> Line:
-    return Line(text=f"- {row.entity.key}: {row.entity.value}", by_user=row.from_user)
 
 
 def _still_shown(state: Working, items: RecalledItems) -> RecalledItems:

@@ -4,20 +4,27 @@ Law of the file: everything here is decided from the session's state; nothing wa
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 import msgspec
 
 from actormem.actors.memory_messages import Recalled
 from actormem.core.context.assembly import recall_ceiling
 from actormem.core.context.fitting import over_budget
-from actormem.core.context.notes import Line
+from actormem.core.context.notes import Line, changed_line, gone_line, hit_line, in_short, words_of
 from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
+from actormem.core.entities import EntityRow
+from actormem.core.entities.index import ValueIndex
+from actormem.core.facts.attributes import attribute_names
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
+from actormem.core.text import language
 
-__all__ = ["Said", "explained", "gate_of", "reserve_of", "wants_profile", "without_note"]
+__all__ = ["Said", "explained", "gate_of", "reserve_of", "said", "wants_profile", "without_note"]
+
+VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -65,6 +72,45 @@ def wants_profile(state: Working) -> bool:
     if not budget.profile_tokens:
         return False
     return not state.profiled or over_budget(state, budget.recall_tokens + budget.task_tokens)
+
+
+def said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> Said:
+    """What a note should say, the most certain help first.
+
+    Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
+    """
+    entry = state.newest_user
+    words = words_of(entry.message) if entry is not None else language(query)
+    lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+    lines += [gone_line(id, words) for id in recalled.gone]
+    told = {id for line in lines for id, _ in line.marks}
+    asked = query or (entry.message.text if entry is not None else "")
+    names = attribute_names(asked)
+    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
+    lines += [hit_line(item) for item in hits if item.attribute in names]
+    if policy_of(state.settings.policy).shows_values:
+        words_said = entry.message.text if entry is not None else ""
+        lines += _value_lines(state, (words_said, query), values)
+    lines += [hit_line(item) for item in hits if item.attribute not in names]
+    if state.profiled or recalled.profile is None:
+        return Said(lines)
+    return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
+
+
+def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:
+    """Exact values named that the context shows nowhere: by the message before those of what the query adds to it."""
+    visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
+    wires = "\n".join([state.head, *(block.wire for block in state.blocks)])
+    unseen: dict[str, EntityRow] = {}
+    for text in filter(None, dict.fromkeys(asked)):
+        for row in values.find(state.entities, text):
+            if row.last_sequence not in visible and row.entity.value not in wires:
+                unseen.setdefault(row.entity.value, row)
+    return [_value_line(row) for row in islice(unseen.values(), VALUE_ROWS)]
+
+
+def _value_line(row: EntityRow) -> Line:
+    return Line(text=f"- {row.entity.key}: {row.entity.value}", by_user=row.from_user)
 
 
 def reserve_of(state: Working, said: Said, counter: Counter) -> int:

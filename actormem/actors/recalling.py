@@ -11,42 +11,65 @@ from actormem.core.values import Owner
 from actormem.errors import ActorMemError, AskTimeoutError, ProviderError
 from actormem.ports import Vectors
 
-__all__ = ["recall"]
+__all__ = ["NOTHING", "Answer", "recall"]
 
-NOTHING = Recalled((), 0, ())
 SHORTEST_S = 0.001  # the last question is asked even where its deadline has just run out
 
 
+class Answer(msgspec.Struct, frozen=True):
+    """What was recalled, and the names of the steps that missed the deadline or failed.
+
+    `vectors` are those of the query, and `until_s` when the deadline is: for one who asks again for the same.
+    """
+
+    recalled: Recalled
+    degraded: tuple[str, ...] = ()
+    vectors: Vectors | None = None
+    until_s: float = 0.0
+
+
+NOTHING = Answer(Recalled((), 0, ()))
+
+
 async def recall(
-    services: Services, owner: Owner, asked: RecallItems, deadline_s: float, *, strict: bool = False
-) -> tuple[Recalled, tuple[str, ...]]:
-    """What long-term memory finds within the deadline, and the names of the steps that missed it or failed.
+    services: Services,
+    owner: Owner,
+    asked: RecallItems,
+    deadline_s: float,
+    *,
+    strict: bool = False,
+    before: Answer = NOTHING,
+) -> Answer:
+    """What long-term memory finds within the deadline.
 
     Half of the deadline is the query's embedding's; without it the other arms answer.
 
     Args:
         strict: For one who asks for nothing else: then only a missed deadline is an empty answer.
+        before: The answer to the same query a moment ago: it is not embedded again, and the deadline stays.
     """
+    if "recall" in before.degraded:
+        return before
     clock = services.clock
-    until_s = clock.monotonic_s() + deadline_s
+    until_s = before.until_s or clock.monotonic_s() + deadline_s
     memory = services.ref("longterm", owner)
-    degraded: list[str] = []
+    degraded, vectors = list(before.degraded), before.vectors
     try:
-        if asked.query:
+        if asked.query and not before.until_s:
             speakers = cast("tuple[str, ...]", await memory.ask(ReadSpeakers(), timeout_s=deadline_s))
             vectors = await _vectors(services, asked.query, speakers, deadline_s / 2)
             if vectors is None:
                 degraded.append("vector")
-            asked = msgspec.structs.replace(asked, vectors=vectors)
+        asked = msgspec.structs.replace(asked, vectors=vectors)
         left_s = max(SHORTEST_S, until_s - clock.monotonic_s())
         answer = cast("Recalled", await memory.ask(asked, timeout_s=left_s))
     except AskTimeoutError:
-        return NOTHING, (*degraded, "recall")
+        return Answer(NOTHING.recalled, (*degraded, "recall"), vectors, until_s)
     except ActorMemError:
         if strict:
             raise
-        return NOTHING, (*degraded, "recall")
-    return answer, tuple(degraded)
+        return Answer(NOTHING.recalled, (*degraded, "recall"), vectors, until_s)
+    return Answer(answer, tuple(degraded), vectors, until_s)
 
 
 async def _vectors(

@@ -1,9 +1,12 @@
 """A dead or slow embedder stops no conversation; the trace says what was missing."""
 
+from collections.abc import Sequence
+
 import anyio
 import pytest
 
 import actormem
+from actormem.ports import Vectors
 from tests.runtimes import FakeClock, ScriptedEmbedder, answered, opened, words
 
 pytestmark = pytest.mark.anyio
@@ -63,3 +66,30 @@ async def test_recall_that_misses_its_deadline_goes_on_with_what_there_is() -> N
             await clock.advance(0.02)
         assert "5 Hill Street" in contexts[0]
         embedder.wait_for.set()
+
+
+async def test_a_context_that_begins_an_epoch_embeds_its_query_once() -> None:
+    calls: list[Sequence[str]] = []
+
+    class Counting(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            calls.append(texts)
+            return await super().embed(texts)
+
+    async with opened(
+        embedder=Counting(), clock=FakeClock()
+    ) as runtime:  # nothing in the background till settled
+        await runtime.remember("The user likes green tea.", user="ada", attribute="likes", value="green tea")
+        session = await runtime.spawn("s", user="ada", budget=actormem.Budget(context=400))
+        ends: list[str] = []
+        for number in range(14):
+            said = (
+                f"Which tea do I like, and why, question number {number}? " + "so many words about tea " * 6
+            )
+            await runtime.settle()
+            calls.clear()
+            async with session.turn(said) as turn:
+                assert len(calls) == 1
+                ends += [turn.trace.epoch_end] if turn.trace.epoch_end else []
+                turn.reply("Green tea, as far as I know.")
+        assert ends
