@@ -61,8 +61,9 @@ class PartitionVectors:
             self._scope.start(self._run)
 
     def hurry(self) -> None:
-        """Do not wait for a pause: somebody waits until all is done."""
-        self._hurry.set()
+        """Do not wait for a pause: somebody waits until all is done. What comes later waits again."""
+        if self._running:
+            self._hurry.set()
 
     def remove(self, labels: Sequence[int]) -> None:
         """Rows have left the partition: the index is built anew, since a graph keeps what is taken out of it."""
