@@ -37,9 +37,9 @@ SEEDS = (20_240_229, 5, 77)
 ASK_EVERY = 4  # turns
 ASK_AFTER = 10  # turns after it was said
 FRONTIER_BUDGET = 6_000
-COMPACT_AT = (0.6, 0.7, 0.8, 0.9)
+COMPACT_AT = (0.6, 0.7, 0.75, 0.8, 0.9)
 COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
-RECALL_TOKENS = (120, 250, 400)
+RECALL_TOKENS = (120, 200, 300)
 COLUMNS = ("sent", "prefix", "answered", "epochs", "over")
 
 

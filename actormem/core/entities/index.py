@@ -60,7 +60,9 @@ class ValueIndex:
         runs: Counter[str] = Counter()
         for size in range(1, SHARED_CHARS + 1):
             for place in range(len(text) - size + 1):
-                runs.update(self._grams.get(text[place : place + size], {}).keys())
+                holders = self._grams.get(text[place : place + size])
+                if holders:
+                    runs.update(holders.keys())
         stems, words = asked_words(text)
         for word in words:
             runs.update(self._words.get(word, {}).keys())
