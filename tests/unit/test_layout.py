@@ -238,6 +238,17 @@ def test_pictures_are_joined_as_parts_and_keep_their_order() -> None:
     assert (content[0]["text"], content[1], content[2]["text"]) == ("Look.", IMAGE, "What is it?")
 
 
+def test_texts_that_were_joined_stay_one_text_when_a_message_of_parts_follows() -> None:
+    driver = driver_of(join="all", context=4_000)
+    driver.take(("message", "user", "Look."), [OWN])
+    driver.take(("message", "user", "Here."))
+    shown = wires(driver)[1]["content"]
+    driver.take(("message", "user", [IMAGE, {"type": "text", "text": "What is it?"}]))
+    content = wires(driver)[1]["content"]
+    assert isinstance(shown, str) and "Look." in shown and shown.endswith("\n\nHere.")
+    assert content == [{"type": "text", "text": shown}, IMAGE, {"type": "text", "text": "What is it?"}]
+
+
 def test_a_name_stands_at_a_joined_message_only_where_all_of_it_is_theirs() -> None:
     driver = driver_of(join="all")
     for name in ("ada", "ada", "bo"):

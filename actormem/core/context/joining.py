@@ -6,6 +6,7 @@ among the others. What is joined is counted as it stands, since no vocabulary pr
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TypeAlias
 
 import msgspec
@@ -128,13 +129,15 @@ def _joined_fields(run: Sequence[Fields]) -> Fields:
 
 
 def _joined_content(contents: Sequence[JsonValue]) -> JsonValue:
+    """One text where all are texts, else parts; texts in a row are one text in both, so what was shown stays."""
     said = [content for content in contents if content]
-    texts = [content for content in said if isinstance(content, str)]
-    if not said:
-        return contents[0]
-    if len(texts) == len(said):
-        return "\n\n".join(texts)
-    return [part for content in said for part in _parts(content)]
+    runs: list[JsonValue] = []
+    for is_text, run in groupby(said, key=lambda content: isinstance(content, str)):
+        texts = [content for content in run if isinstance(content, str)] if is_text else []
+        runs += ["\n\n".join(texts)] if texts else run
+    if len(runs) <= 1:
+        return runs[0] if runs else contents[0]
+    return [part for content in runs for part in _parts(content)]
 
 
 def _parts(content: JsonValue) -> list[JsonValue]:
