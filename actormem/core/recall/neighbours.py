@@ -3,7 +3,8 @@
 A question and its reply are two turns, and the words of a later query are often split over both. So a turn
 is searched with the words of its neighbours, weighed down by the distance in tokens and by the neighbour's
 length.
-Only dialogue has neighbours: facts stand alone (storage order says nothing of them).
+Only talk has neighbours: facts stand alone (storage order says nothing of them), and so does what was said
+long before or after the message next to it, as in a log of single notes.
 """
 
 import math
@@ -22,6 +23,8 @@ WIDTH: Final = 2 * SIDE
 DISTANCE_TOKENS: Final = 100.0  # at this distance a neighbour's words count 1/e
 LONG_TOKENS: Final = 40.0  # a neighbour this long gives half
 WEIGHT_MIN: Final = 0.005  # less is noise
+PAUSE_MS: Final = 6 * 3_600_000  # longer than a meal or a meeting, shorter than a night: another talk begins
+APART_TOKENS: Final = 1e9  # between two talks: more than any message has
 
 
 class Neighbours:
@@ -36,6 +39,7 @@ class Neighbours:
     def __init__(self) -> None:
         self._sessions: dict[str, list[tuple[int, int]]] = {}
         self._places: dict[int, tuple[str, int]] = {}
+        self._said_ms: NDArray[np.int64] = np.zeros(0, np.int64)
         self.near: NDArray[np.int32] = np.zeros((0, WIDTH), np.int32)
         self.give: NDArray[np.float32] = np.zeros((0, WIDTH), np.float32)
         self.length: NDArray[np.float32] = np.zeros(0, np.float32)
@@ -49,6 +53,7 @@ class Neighbours:
         more = capacity - len(self.length)
         if more <= 0:
             return
+        self._said_ms = np.concatenate([self._said_ms, np.zeros(more, np.int64)])
         self.near = np.concatenate([self.near, np.zeros((more, WIDTH), np.int32)])
         self.give = np.concatenate([self.give, np.zeros((more, WIDTH), np.float32)])
         nothing = np.zeros(more, np.float32)
@@ -57,8 +62,11 @@ class Neighbours:
         self.spread = np.concatenate([self.spread, nothing])
         self.previous = np.concatenate([self.previous, np.full(more, -1, np.int32)])
 
-    def place(self, row: int, session: str, order: int, token_count: int, term_count: int) -> tuple[int, ...]:
+    def place(
+        self, row: int, session: str, order: int, said_ms: int, token_count: int, term_count: int
+    ) -> tuple[int, ...]:
         """Put a new row into its session (or alone, where `session` is empty); gives the rows it touched."""
+        self._said_ms[row] = said_ms
         self.length[row] = token_count
         self.terms[row] = term_count
         if not session:
@@ -69,7 +77,7 @@ class Neighbours:
         rows.insert(place, (order, row))
         self._places[row] = (session, order)
         if place == len(rows) - 1:
-            return self._join_last([row for _, row in rows[-SIDE - 1 :]])
+            return self._join_last(self._before(rows, place, SIDE) + [row])
         return self._weigh_around(rows, place - SIDE, place + SIDE + 1)
 
     def take_out(self, row: int) -> tuple[int, ...]:
@@ -99,9 +107,23 @@ class Neighbours:
             return (), ()
         rows = self._sessions[session]
         place = bisect_left(rows, (order, row))
-        before = tuple(other for _, other in rows[max(0, place - side) : place])
-        after = tuple(other for _, other in rows[place + 1 : place + 1 + side])
-        return before, after
+        return tuple(self._before(rows, place, side)), tuple(self._after(rows, place, side))
+
+    def _before(self, rows: list[tuple[int, int]], place: int, side: int) -> list[int]:
+        """The rows before a place that belong to the same talk, in order, at most `side`."""
+        first = place
+        while first > max(0, place - side) and self._same_talk(rows[first - 1][1], rows[first][1]):
+            first -= 1
+        return [row for _, row in rows[first:place]]
+
+    def _after(self, rows: list[tuple[int, int]], place: int, side: int) -> list[int]:
+        last = place
+        while last < min(len(rows) - 1, place + side) and self._same_talk(rows[last][1], rows[last + 1][1]):
+            last += 1
+        return [row for _, row in rows[place + 1 : last + 1]]
+
+    def _same_talk(self, one: int, other: int) -> bool:
+        return abs(int(self._said_ms[one]) - int(self._said_ms[other])) <= PAUSE_MS
 
     def _alone(self, row: int) -> None:
         self.near[row] = row
@@ -142,7 +164,9 @@ class Neighbours:
         terms = self.terms[window].tolist()
         middles: list[float] = []
         end = 0.0
-        for length in lengths:
+        for at, length in enumerate(lengths):
+            if at and not self._same_talk(window[at - 1], window[at]):
+                end += APART_TOKENS
             middles.append(end + length / 2)
             end += length
         touched = window[first - low : last - low]
@@ -163,14 +187,15 @@ class Neighbours:
         give = [0.0] * WIDTH
         spread = terms[at]
         for filled, other in enumerate(place for place in range(at - SIDE, at + SIDE + 1) if place != at):
-            if not 0 <= other < len(window):
+            if not 0 <= other < len(window) or abs(middles[other] - middles[at]) >= APART_TOKENS:
                 continue
             decay = math.exp(-abs(middles[other] - middles[at]) / DISTANCE_TOKENS)
             spread += share(decay, lengths[other]) * terms[other]
             near[filled], give[filled] = window[other], share(decay, lengths[at])
         self.near[row] = near
         self.give[row] = give
-        self.previous[row] = window[at - 1] if at else -1
+        alone = not at or middles[at] - middles[at - 1] >= APART_TOKENS
+        self.previous[row] = -1 if alone else window[at - 1]
         self._add_spread(row, spread)
 
     def counts(

@@ -291,7 +291,9 @@ class Partition:
         text = index_text(item)
         term_count = self._index.add(row, self._words.terms(text))
         session = item.session_id if self._in_session(item) else ""
-        touched = self._neighbours.place(row, session, item.sequence, token_count(text), term_count)
+        touched = self._neighbours.place(
+            row, session, item.sequence, item.event_ms, token_count(text), term_count
+        )
         self._mark_windows(touched)
         self._no_vector[item.id] = None
         self._recent.append(row)
@@ -327,5 +329,5 @@ class Partition:
                 self._sessions.leave(item.session_id)
 
 
-def place_of(item: Item) -> tuple[str, str, int]:
-    return item.kind, item.session_id, item.sequence
+def place_of(item: Item) -> tuple[str, str, int, int]:
+    return item.kind, item.session_id, item.sequence, item.event_ms

@@ -11,6 +11,8 @@ from typing import Final, Protocol, cast
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
+from actormem.core.recall.irregular import BASE_FORMS
+
 __all__ = ["Words", "normal_text", "token_count"]
 
 STEMS_MAX: Final = 20_000  # remembered stems; about 2 MB, and English texts repeat well within it
@@ -115,7 +117,7 @@ class Words:
         if stem is None:
             if len(self._stems) >= self._stems_max:
                 self._stems.clear()
-            stem = self._stems[word] = self._stemmer.stemWord(word)
+            stem = self._stems[word] = self._stemmer.stemWord(BASE_FORMS.get(word, word))
         terms.append(stem)
 
 
