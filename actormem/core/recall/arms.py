@@ -3,6 +3,7 @@
 Arms see rows as arrays and change nothing. What an arm has to say of a row nobody asked about is 0.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -172,11 +173,14 @@ def structured_arms(
 ) -> dict[str, Shares]:
     """Candidates whose attribute the query names, and those that hold an id or number of it."""
     arms: dict[str, Shares] = {}
-    holders: set[int] = set()
+    asked = np.zeros(len(rows))
     for attribute in query.attributes:
-        holders |= attributes.get(attribute, set())
-    if holders:
-        arms["attribute"] = np.isin(rows, np.array(sorted(holders))).astype(np.float64)
+        holders = attributes.get(attribute)
+        if holders:
+            held = np.isin(rows, np.fromiter(holders, np.int64, len(holders)))
+            asked = np.maximum(asked, held * rarity(len(holders), len(index)))
+    if asked.any():
+        arms["attribute"] = asked
     ids = [name for name in terms.names if is_id(name) and name in index]
     if ids:
         held = np.stack([np.isin(rows, index.rows_of(name)) for name in ids])
@@ -197,6 +201,11 @@ def standing_arms(query: Query, rows: Rows, table: RowTable) -> dict[str, Shares
     if query.at_ms is None:
         arms["stale"] = table.stale[rows].astype(np.float64)
     return arms
+
+
+def rarity(count: int, total: int) -> float:
+    """How telling it is to be one of `count` among `total`: 1 for the only one, 0 where all are."""
+    return 1.0 if total < 2 else 1.0 - math.log(count) / math.log(total)
 
 
 def stride(count: int) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actormem.core.facts.attributes import importance
+from actormem.core.facts.third_person import told_attributes
 from actormem.core.recall.conflicts import newest_first
 from actormem.core.recall.duplicates import distinct
 from actormem.core.recall.lexical import LexicalIndex
@@ -32,6 +33,7 @@ __all__ = ["FLOOR", "Partition", "Query", "index_text", "query_texts", "view_tex
 
 FACT_ATTRIBUTES: Final = 128  # attributes of which facts are told unasked; the most important ones
 FACTS_EACH: Final = 16  # newest facts of each of them
+NOTE: Final = "note"  # the attribute of what somebody had remembered without naming any
 RECENT_ROWS: Final = 32  # the newest items are candidates whatever the query is
 WINDOW_OWN_CHARS: Final = 600
 WINDOW_SIDE_CHARS: Final = 240
@@ -57,6 +59,7 @@ class Partition:
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
         self._attributes: dict[str, set[int]] = {}
+        self._asked_by: dict[str, set[int]] = {}
         self._window_hashes: dict[int, int] = {}
         self._staleness = StaleEpisodes(self._table.mark_stale)
         self._recent: deque[int] = deque(maxlen=RECENT_ROWS)
@@ -67,7 +70,7 @@ class Partition:
             self._vectors,
             self._windows,
             self._speakers,
-            self._attributes,
+            self._asked_by,
             lambda: list(self._recent),
         )
 
@@ -311,6 +314,8 @@ class Partition:
     def _link(self, row: int, item: Item) -> tuple[int, int]:
         if item.attribute:
             self._attributes.setdefault(item.attribute, set()).add(row)
+        for name in asking_names(item):
+            self._asked_by.setdefault(name, set()).add(row)
         if item.kind != "episode":
             return -1 - row, -1
         session = self._sessions.use(item.session_id) if item.session_id else -1 - row
@@ -319,14 +324,27 @@ class Partition:
     def _unlink(self, row: int, item: Item) -> None:
         self._staleness.drop(row, item)
         if item.attribute:
-            holders = self._attributes[item.attribute]
-            holders.discard(row)
-            if not holders:
-                del self._attributes[item.attribute]
+            discard(self._attributes, item.attribute, row)
+        for name in asking_names(item):
+            discard(self._asked_by, name, row)
         if item.kind == "episode":
             self._speakers.leave(item.speaker)
             if item.session_id:
                 self._sessions.leave(item.session_id)
+
+
+def asking_names(item: Item) -> tuple[str, ...]:
+    """The attributes that ask for an item: its own, and those of which a note tells that has none."""
+    if item.attribute not in ("", NOTE):
+        return (item.attribute,)
+    return (*filter(None, (item.attribute,)), *told_attributes(item.text))
+
+
+def discard(rows_of: dict[str, set[int]], name: str, row: int) -> None:
+    rows = rows_of[name]
+    rows.discard(row)
+    if not rows:
+        del rows_of[name]
 
 
 def place_of(item: Item) -> tuple[str, str, int, int]:
