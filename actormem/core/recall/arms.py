@@ -30,6 +30,7 @@ from actormem.core.recall.vectors import VectorRows
 __all__ = ["Dense", "Terms", "cue_arms", "dense_arms", "lexical_arms", "standing_arms", "structured_arms"]
 
 QUERY_TERMS_MAX: Final = 256  # distinct terms of a query that are looked up; the most telling ones
+CHARACTER_SHARE: Final = 0.7  # a single character is part of the pairs beside it, which count too
 SAMPLE_ROWS: Final = 512  # rows that show what an unrelated cosine is
 ID_CHARS_MIN: Final = 4
 ASKING_ASSISTANT: Final = 0.25  # to an assistant people state facts inside their questions
@@ -53,6 +54,7 @@ class Terms(NamedTuple):
         weights: dict[str, float] = query_weights(ordered)
         names: Sequence[str] = list(weights)
         idf = index.idf(names)
+        idf *= np.array([CHARACTER_SHARE if len(name) == 1 and not name.isascii() else 1.0 for name in names])
         telling = np.array([weights[name] for name in names]) * idf
         if len(names) > QUERY_TERMS_MAX:
             known = np.where(index.document_counts(names) > 0, telling, 0.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from actormem.core.recall.cues import first_person, named_speaker
 from actormem.core.recall.named_dates import DAY_MS, day_number
-from actormem.core.recall.words import token_count
+from actormem.core.recall.words import first_tokens, token_count
 from actormem.core.values import Item
 
 __all__ = ["Query", "index_text", "query_texts", "view_text"]
@@ -19,7 +19,7 @@ VIEW_CHARS_MAX: Final = 800  # an embedding of more says less
 SEGMENT_TOKENS_MAX: Final = 30
 SEGMENTS_MAX: Final = 8  # each costs an embedding on the reply path; the last ones are what is meant
 SEGMENTED_TOKENS_MIN: Final = 80  # a message shorter than this means one thing
-QUERY_VIEW_CHARS: Final = 400  # of the whole of a query: its sense is its beginning, and its last segments
+QUERY_VIEW_TOKENS: Final = 200  # of the whole of a query: its sense is its beginning, and its last segments
 SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 
 
@@ -77,13 +77,14 @@ def query_texts(text: str, speakers: Iterable[str] = ()) -> tuple[str, ...]:
         text = first_person(text, named)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2 and token_count(text) < SEGMENTED_TOKENS_MIN:
-        return (text[:QUERY_VIEW_CHARS],)
+        return (beginning(text),)
     segments = lines if len(lines) >= 2 else sentence_groups(text)
-    return (
-        (text[:QUERY_VIEW_CHARS], *segments[-SEGMENTS_MAX:])
-        if len(segments) >= 2
-        else (text[:QUERY_VIEW_CHARS],)
-    )
+    return (beginning(text), *segments[-SEGMENTS_MAX:]) if len(segments) >= 2 else (beginning(text),)
+
+
+def beginning(text: str) -> str:
+    """The first tokens of a text; what a reader of it costs grows with them, not with its characters."""
+    return first_tokens(text, QUERY_VIEW_TOKENS)
 
 
 def sentence_groups(text: str) -> list[str]:

@@ -7,13 +7,14 @@ a part of it) is among its terms.
 
 import re
 import unicodedata
+from itertools import islice
 from typing import Final, Protocol, cast
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
 from actormem.core.recall.irregular import BASE_FORMS
 
-__all__ = ["Words", "normal_text", "token_count"]
+__all__ = ["Words", "first_tokens", "normal_text", "token_count"]
 
 STEMS_MAX: Final = 20_000  # remembered stems; about 2 MB, and English texts repeat well within it
 ID_TAIL_CHARS: Final = 4  # people name the last four digits of a phone, a card or an order
@@ -54,6 +55,12 @@ def normal_text(text: str) -> str:
 def token_count(text: str) -> int:
     """Length of a text in words: runs of letters or digits, and single CJK characters."""
     return len(LENGTH.findall(text))
+
+
+def first_tokens(text: str, limit: int) -> str:
+    """The text up to its `limit`th token, as `token_count` counts them."""
+    last = next(islice(LENGTH.finditer(text), limit, None), None)
+    return text if last is None else text[: last.start()]
 
 
 class Stemmer(Protocol):
