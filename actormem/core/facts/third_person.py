@@ -15,7 +15,14 @@ __all__ = ["told_attributes"]
 TEXT_CHARS_MAX: Final = 400  # a longer text is no note
 WHO: Final = r"^\s*(?:the )?(?:user|customer|client)"
 WHO_ZH: Final = re.compile(r"^\s*(?:用户|客户|顾客)")
-VERBS: Final = {"is": "am", "has": "have", "does": "do", "was": "was", "does not": "do not", "doesn't": "don't"}
+VERBS: Final = {
+    "is": "am",
+    "has": "have",
+    "does": "do",
+    "was": "was",
+    "does not": "do not",
+    "doesn't": "don't",
+}
 OWN: Final = re.compile(rf"{WHO}['’]s\b", re.IGNORECASE)
 DOES: Final = re.compile(rf"{WHO} (?P<verb>[a-z]+(?:n['’]t)?)(?=\s)", re.IGNORECASE)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actormem.core.recall.cues import asked_types, named_speaker
+from actormem.core.recall.day_ranges import asked_ranges, range_nearness
 from actormem.core.recall.lexical import LexicalIndex, Rows, bm25, query_weights
 from actormem.core.recall.named_dates import DAY_MS, date_nearness, named_dates
 from actormem.core.recall.neighbours import Neighbours
@@ -27,7 +28,16 @@ from actormem.core.recall.rank import (
 from actormem.core.recall.rows import KINDS, NameNumbers, RowTable
 from actormem.core.recall.vectors import VectorRows
 
-__all__ = ["Dense", "Terms", "cue_arms", "dense_arms", "lexical_arms", "standing_arms", "structured_arms"]
+__all__ = [
+    "Dense",
+    "Terms",
+    "asked_days",
+    "cue_arms",
+    "dense_arms",
+    "lexical_arms",
+    "standing_arms",
+    "structured_arms",
+]
 
 QUERY_TERMS_MAX: Final = 256  # distinct terms of a query that are looked up; the most telling ones
 CHARACTER_SHARE: Final = 0.7  # a single character is part of the pairs beside it, which count too
@@ -156,9 +166,9 @@ def cue_arms(
     named = named_speaker(query.text, speakers)
     if named:
         arms["speaker"] = (table.speaker[rows] == speakers[named]).astype(np.float64)
-    dates = named_dates(query.text)
-    if dates:
-        arms["date"] = date_nearness(dates, table.day[rows])
+    near = asked_days(query, table, rows)
+    if near is not None:
+        arms["date"] = near
     asked = asked_types(query.text)
     if asked.any():
         share = table.types_total / max(total, 1)
@@ -168,6 +178,18 @@ def cue_arms(
     to_assistant = np.isin(table.session[rows], table.assistant_sessions())
     arms["question"] = table.question[rows].astype(np.float64) * np.where(to_assistant, ASKING_ASSISTANT, 1.0)
     return arms
+
+
+def asked_days(query: Query, table: RowTable, rows: Rows) -> Shares | None:
+    """How near candidates are to the days the query asks for: said then, or telling of then. None: it asks for none."""
+    dates, ranges = named_dates(query.text), asked_ranges(query.text, query.today)
+    if not dates and not ranges:
+        return None
+    near = np.zeros(len(rows))
+    for days in (table.day[rows], *table.told[rows].T):
+        near = np.maximum(near, date_nearness(dates, days))
+        near = np.maximum(near, range_nearness(ranges, days))
+    return near
 
 
 def structured_arms(

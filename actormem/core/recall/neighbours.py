@@ -77,7 +77,7 @@ class Neighbours:
         rows.insert(place, (order, row))
         self._places[row] = (session, order)
         if place == len(rows) - 1:
-            return self._join_last(self._before(rows, place, SIDE) + [row])
+            return self._join_last([*self._before(rows, place, SIDE), row])
         return self._weigh_around(rows, place - SIDE, place + SIDE + 1)
 
     def take_out(self, row: int) -> tuple[int, ...]:

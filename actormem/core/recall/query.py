@@ -29,6 +29,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         text: The words.
         now_ms: The time of asking, UTC milliseconds.
+        offset_minutes: Offset of the asker's clock from UTC: where "yesterday" ends.
         vector: (d,) or (s, d) float32 unit rows, embeddings of `Partition.query_texts(text)` in that order;
             None or zeros where there are none, and the other arms decide.
         limit: Hits wanted, at least 1.
@@ -41,6 +42,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     now_ms: int
+    offset_minutes: int = 0
     vector: NDArray[np.float32] | None = None
     limit: int = 10
     kinds: frozenset[str] | None = None
@@ -48,6 +50,11 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     exclude: frozenset[str] = frozenset()
     min_score: float | None = None
     at_ms: int | None = None
+
+    @property
+    def today(self) -> int:
+        """The asker's day; see `day_number`."""
+        return day_number(self.now_ms if self.at_ms is None else self.at_ms, self.offset_minutes)
 
 
 def date_text(item: Item) -> str:

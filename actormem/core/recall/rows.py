@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actormem.core.recall.cues import ANSWER_TYPES, answer_types, question_share
+from actormem.core.recall.day_ranges import TOLD_DAYS, told_days
 from actormem.core.recall.named_dates import day_number
 from actormem.core.values import Item
 
@@ -18,7 +19,7 @@ __all__ = ["KINDS", "NameNumbers", "RowTable"]
 KINDS: Final = ("fact", "preference", "event", "episode", "summary", "knowledge")
 COLUMNS: Final = (
     "live", "stale", "superseded", "has_vector", "has_window", "assistant", "types", "kind", "day",
-    "session", "speaker", "event_ms", "sequence", "expires_ms", "question", "importance",
+    "told", "session", "speaker", "event_ms", "sequence", "expires_ms", "question", "importance",
 )  # fmt: skip
 ROWS_FIRST: Final = 64  # room to begin with; doubled when full
 ROWS_STEP_MAX: Final = 8_192  # room added at once: doubling a large table would hold the loop
@@ -42,6 +43,7 @@ class RowTable:
         self.types_total = np.zeros(ANSWER_TYPES, np.int64)
         self.kind = np.zeros(0, np.int8)
         self.day = np.zeros(0, np.int32)
+        self.told = np.zeros((0, TOLD_DAYS), np.int32)
         self.session = np.zeros(0, np.int64)
         self.speaker = np.zeros(0, np.int64)
         self.event_ms = np.zeros(0, np.int64)
@@ -79,7 +81,11 @@ class RowTable:
         self.superseded[row] = item.state == "superseded"
         self.assistant[row] = item.source == "assistant" or item.speaker == "assistant"
         self.kind[row] = KINDS.index(item.kind)
-        self.day[row] = day_number(item.event_ms, item.offset_minutes)
+        day = day_number(item.event_ms, item.offset_minutes)
+        self.day[row] = day
+        self.told[row] = day
+        told = told_days(item.text, day)
+        self.told[row, : len(told)] = told
         self.session[row] = session
         self._count_assistant(row, 1)
         self.speaker[row] = speaker
@@ -110,7 +116,7 @@ class RowTable:
         more = capacity - self.capacity
         for name in COLUMNS:
             column: NDArray[np.generic] = getattr(self, name)
-            blank = np.zeros((more, ANSWER_TYPES) if column.ndim == 2 else more, column.dtype)
+            blank = np.zeros((more, *column.shape[1:]), column.dtype)
             setattr(self, name, np.concatenate([column, blank]))
         self.capacity = capacity
 

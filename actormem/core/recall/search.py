@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from actormem.core.recall.arms import (
     Terms,
+    asked_days,
     cue_arms,
     dense_arms,
     lexical_arms,
@@ -20,7 +21,6 @@ from actormem.core.recall.arms import (
     structured_arms,
 )
 from actormem.core.recall.lexical import LexicalIndex, Rows
-from actormem.core.recall.named_dates import date_nearness, named_dates
 from actormem.core.recall.neighbours import SIDE, Neighbours
 from actormem.core.recall.query import Query
 from actormem.core.recall.rank import WEIGHTS, Shares, fuse, relevance, session_prior
@@ -149,9 +149,8 @@ class Search:
         for attribute in query.attributes:
             holders = sorted(self.attributes.get(attribute, ()))
             chosen.append(np.array(holders[-CANDIDATES_PER_ARM:], np.int64))
-        dates = named_dates(query.text)
-        if dates:
-            near = date_nearness(dates, self.table.day[:limit])
+        near = asked_days(query, self.table, np.arange(limit))
+        if near is not None:
             chosen.append(np.flatnonzero((near >= 1.0) & eligible)[-CANDIDATES_PER_ARM:])
         rows = np.unique(np.concatenate(chosen))
         return rows[eligible[rows]], cosines
