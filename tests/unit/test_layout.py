@@ -245,7 +245,9 @@ def test_texts_that_were_joined_stay_one_text_when_a_message_of_parts_follows() 
     shown = wires(driver)[1]["content"]
     driver.take(("message", "user", [IMAGE, {"type": "text", "text": "What is it?"}]))
     content = wires(driver)[1]["content"]
-    assert isinstance(shown, str) and "Look." in shown and shown.endswith("\n\nHere.")
+    assert isinstance(shown, str)
+    assert "Look." in shown
+    assert shown.endswith("\n\nHere.")
     assert content == [{"type": "text", "text": shown}, IMAGE, {"type": "text", "text": "What is it?"}]
 
 

@@ -132,9 +132,10 @@ def _joined_content(contents: Sequence[JsonValue]) -> JsonValue:
     """One text where all are texts, else parts; texts in a row are one text in both, so what was shown stays."""
     said = [content for content in contents if content]
     runs: list[JsonValue] = []
-    for is_text, run in groupby(said, key=lambda content: isinstance(content, str)):
-        texts = [content for content in run if isinstance(content, str)] if is_text else []
-        runs += ["\n\n".join(texts)] if texts else run
+    for _, run in groupby(said, key=lambda content: isinstance(content, str)):
+        alike = list(run)
+        texts = [content for content in alike if isinstance(content, str)]
+        runs += ["\n\n".join(texts)] if texts else alike
     if len(runs) <= 1:
         return runs[0] if runs else contents[0]
     return [part for content in runs for part in _parts(content)]
