@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actormem.core.recall.lexical import LexicalIndex, bm25, query_weights
-from actormem.core.recall.neighbours import Neighbours
+from actormem.core.recall.neighbours import SIDE, Neighbours
 from actormem.core.recall.words import Words, normal_text, token_count
 
 
@@ -143,11 +143,16 @@ def spread_of(neighbours: Neighbours, index: LexicalIndex, terms: list[str], row
     return neighbours.counts(index.postings(terms, None), len(terms), place, rows)[1]
 
 
+def said_ms(order: int) -> int:
+    """A minute a turn; every hundredth begins a day."""
+    return order // 100 * 86_400_000 + order % 100 * 60_000
+
+
 def placed(session_rows: list[tuple[int, str, int, list[str]]]) -> tuple[Neighbours, LexicalIndex]:
     neighbours, index = Neighbours(), LexicalIndex()
     neighbours.reserve(64)
     for row, session, order, terms in session_rows:
-        neighbours.place(row, session, order, len(terms), index.add(row, terms))
+        neighbours.place(row, session, order, said_ms(order), len(terms), index.add(row, terms))
     return neighbours, index
 
 
@@ -173,7 +178,8 @@ def test_a_long_neighbour_gives_less() -> None:
 
 
 def test_neighbours_are_the_same_however_the_rows_came_and_went() -> None:
-    rows = [(row, "s", row, ["tea"] * (row % 3 + 1)) for row in range(12)]
+    orders = [*range(12), *range(100, 106)]  # the last six on another day
+    rows = [(row, "s", order, ["tea"] * (row % 3 + 1)) for row, order in enumerate(orders)]
     straight, _ = placed(rows)
     mixed = list(rows)
     random.Random(3).shuffle(mixed)
@@ -181,5 +187,15 @@ def test_neighbours_are_the_same_however_the_rows_came_and_went() -> None:
     for neighbours in (straight, shuffled):
         assert set(neighbours.take_out(5)) == {1, 2, 3, 4, 6, 7, 8, 9}
     np.testing.assert_allclose(straight.spread, shuffled.spread, rtol=1e-5)
+    np.testing.assert_array_equal(straight.previous, shuffled.previous)
     assert straight.spread_total == pytest.approx(float(straight.spread.sum()), rel=1e-5)
     assert straight.around(6, 2) == ((3, 4), (7, 8))
+    assert straight.around(11, 2) == shuffled.around(11, 2) == ((9, 10), ())
+    assert straight.previous[12] == -1
+    assert not straight.give[11, SIDE:].any()
+
+
+def test_other_forms_of_a_verb_are_found_by_its_base() -> None:
+    words = Words()
+    assert words.terms("She bought children's shoes") == [*words.terms("buy child"), *words.terms("shoe")]
+    assert words.terms("went") == words.terms("going")

@@ -16,6 +16,7 @@ from actormem.core.values import Hit, Item, Owner
 ADA = Owner("", "ada")
 NOW = 1_750_000_000_000
 DAY = 86_400_000
+MINUTE = 60_000
 DIMENSIONS = 384
 
 
@@ -39,7 +40,8 @@ def fact(number: int, text: str, **more: object) -> Item:
 
 
 def turn(number: int, text: str, speaker: str = "user", session: str = "s", **more: object) -> Item:
-    return fact(number, text, kind="episode", speaker=speaker, session_id=session, **more)
+    fields = {"event_ms": NOW - DAY * 100 + MINUTE * number, **more}
+    return fact(number, text, kind="episode", speaker=speaker, session_id=session, **fields)
 
 
 def filled(items: list[Item], vectors: bool = True) -> Partition:
@@ -208,7 +210,12 @@ def test_a_reply_is_found_by_the_words_of_the_question_before_it() -> None:
 
 def test_a_date_in_the_query_prefers_what_was_said_then() -> None:
     items = [
-        turn(number, f"We walked along the river, part {number}", session=f"s{number}")
+        turn(
+            number,
+            f"We walked along the river, part {number}",
+            session=f"s{number}",
+            event_ms=NOW - DAY * (100 - number),
+        )
         for number in range(1, 9)
     ]
     day = np.datetime64(items[4].event_ms, "ms").astype("datetime64[D]")
@@ -393,3 +400,61 @@ def test_in_a_talk_with_an_assistant_a_question_may_be_the_statement() -> None:
         if hit.item.id == "m1"
     ]
     assert shares[0] < shares[1] < 0
+
+
+def test_what_was_said_the_day_after_the_day_before_is_another_talk() -> None:
+    asked = turn(1, "Which tea would you like to drink with the cake?")
+    soon = turn(2, "Jasmine, please.", speaker="ada", event_ms=asked.event_ms + 6 * 60 * MINUTE)
+    late = turn(2, "Jasmine, please.", speaker="ada", event_ms=asked.event_ms + 6 * 60 * MINUTE + 1)
+    assert filled([asked, soon]).window_text("m2") != ""
+    assert filled([asked, late]).window_text("m2") == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "days_ago"),
+    [
+        ("what did we talk about last week?", 7),
+        ("what did we do yesterday?", 1),
+        ("上周我们聊了什么", 7),
+        ("前天我们去了哪儿", 2),
+        ("what was it two months ago", 60),
+    ],
+)
+def test_stretches_of_days_prefer_what_was_said_then(query: str, days_ago: int) -> None:
+    ages = (400, 200, 60, 20, 7, 2, 1)
+    items = [
+        turn(at, f"We walked along the river 我们去了河边, {at}", session=f"s{at}", event_ms=NOW - DAY * age)
+        for at, age in enumerate(ages, start=1)
+    ]
+    assert ids(ask(filled(items), query))[0] == f"m{ages.index(days_ago) + 1}"
+
+
+def test_a_statement_is_found_by_the_day_it_tells_of() -> None:
+    items = [
+        turn(1, "I will see the dentist in ten days.", event_ms=NOW - DAY * 40),
+        turn(2, "I will see the dentist some day.", session="t", event_ms=NOW - DAY * 15),
+    ]
+    assert ids(ask(filled(items), "what happened 30 days ago at the dentist"))[0] == "m1"
+
+
+def test_a_note_about_the_user_is_found_by_the_attribute_it_tells_of() -> None:
+    notes = [
+        fact(1, "User has a severe walnut allergy", attribute="note"),
+        *(fact(number, f"User likes soup number {number}", attribute="note") for number in range(2, 30)),
+    ]
+    hits = ask(filled(notes), "can I eat this?", attributes=("diet", "allergy"))
+    assert ids(hits)[0] == "m1"
+    assert hits[0].why["attribute"] > 0.3
+    partition = filled(notes)
+    partition.remove("m1")
+    assert "m1" not in ids(ask(partition, "can I eat this?", attributes=("allergy",)))
+
+
+def test_an_attribute_that_all_have_decides_nothing() -> None:
+    items = [
+        fact(number, f"likes dish {number}", attribute="likes", value=str(number)) for number in range(1, 9)
+    ]
+    items.append(fact(9, "lives in Rome", attribute="address", value="Rome"))
+    hits = ask(filled(items), "dish 3, likes, address", attributes=("likes", "address"))
+    shares = {hit.item.id: hit.why.get("attribute", 0) for hit in hits}
+    assert shares["m9"] > 3 * shares["m3"]
