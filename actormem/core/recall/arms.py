@@ -102,7 +102,10 @@ def lexical_arms(
     alone, together = neighbours.counts(postings, len(terms.names), place, len(rows))
     spread_mean = neighbours.spread_total / max(len(index), 1)
     lexical = bm25(together, neighbours.spread[rows], spread_mean, terms.telling) / terms.idf_total
-    arms = {"lexical": lexical, "phrase": index.phrases(terms.ordered, rows)}
+    phrase = np.zeros(len(rows))
+    holding = np.flatnonzero(np.count_nonzero(alone, axis=0) > 1)  # a pair needs two terms
+    phrase[holding] = index.phrases(terms.ordered, rows[holding])
+    arms = {"lexical": lexical, "phrase": phrase}
     previous = neighbours.previous[rows]
     before = np.where(previous >= 0, place[previous], -1)
     if (before >= 0).any():
