@@ -13,11 +13,13 @@ from actormem.actors.memory_messages import Observed, RememberBlocks, RememberIt
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
 from actormem.core.facts.extraction import extract
+from actormem.core.facts.passages import passages, passages_of, without_words
 from actormem.core.facts.reconcile import reconcile, rivals
 from actormem.core.facts.remember import episode, fact_item, text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
+from actormem.limits import ITEM_TEXT_CHARS_MAX
 from actormem.ports import PutItems, Write
 
 __all__ = ["Intake"]
@@ -129,21 +131,24 @@ class Intake:
                 waiting += [other for other in near if other is not None]
         return tuple(found.values())
 
-    def of_sources(self, items: Iterable[Item]) -> list[Item]:
-        """Every item that comes from a message these items come from."""
-        ids: dict[str, None] = {}
-        for item in items:
-            for source in item.sources:
-                ids |= dict.fromkeys(self._by_source.get(source, ()))
-        found = (self._partition.item(id) for id in ids)
-        return [item for item in found if item is not None]
+    def without_words(self, gone: Sequence[Item]) -> tuple[list[Item], set[str]]:
+        """What these items quote, cut out of the episodes they came from; and what the messages were before.
 
-    def without_words(self, item: Item, words: Iterable[str]) -> Item:
-        """The item with these words cut out of its text."""
-        text = item.text
-        for word in sorted(filter(None, words), key=len, reverse=True):
-            text = text.replace(word, FORGOTTEN)
-        return msgspec.structs.replace(item, text=text, version=item.version + 1)
+        Returns:
+            The episodes that stay and changed, in their new state, and the whole texts of all those messages.
+        """
+        quotes, ids = [item.quote for item in gone], {item.id for item in gone}
+        rewritten: list[Item] = []
+        wholes: set[str] = set()
+        for source in dict.fromkeys(source for item in gone for source in item.sources):
+            near = (self._partition.item(id) for id in self._by_source.get(source, ()))
+            said = passages_of(item for item in near if item is not None)
+            texts = [one.text for one in said]
+            wholes.add("".join(texts))
+            for one, text in zip(said, without_words(texts, quotes, FORGOTTEN), strict=True):
+                if text != one.text and one.id not in ids:
+                    rewritten.append(msgspec.structs.replace(one, text=text, version=one.version + 1))
+        return rewritten, wholes - {""}
 
     def retraction(self, session_id: str, message_ids: Iterable[str]) -> Retraction:
         """What goes and what changes when these messages of the session were never said; nothing is changed yet."""
@@ -201,21 +206,25 @@ class Intake:
         return changed
 
     def _one(self, session_id: str, message: Message, *, imported: bool) -> list[Item]:
-        if self._is_buried(message.text, message, imported):
+        kept = message.text[:ITEM_TEXT_CHARS_MAX]
+        if self._is_buried(kept, message, imported):
             return []
-        place = self._places.get(session_id, 0) + 1
-        self._places[session_id] = place
-        made = episode(
-            self._owner,
-            session_id,
-            message,
-            number=self._services.record.next_item_number(),
-            place=place,
-            imported=imported,
-            now_ms=self._services.clock.now_ms(),
-        )
-        self._put(made)
-        changed = [made]
+        changed: list[Item] = []
+        for passage in passages(kept):
+            place = self._places.get(session_id, 0) + 1
+            self._places[session_id] = place
+            made = episode(
+                self._owner,
+                session_id,
+                message,
+                passage,
+                number=self._services.record.next_item_number(),
+                place=place,
+                imported=imported,
+                now_ms=self._services.clock.now_ms(),
+            )
+            self._put(made)
+            changed.append(made)
         if message.role == "user":
             previous = self._answered.get(session_id, "")
             for fact in extract(

@@ -268,10 +268,8 @@ class LongTermActor:
         words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
         rewritten: list[Item] = []
         if asked.sources:
-            for other in self._intake.of_sources(one for one in gone if one.source != "summary"):
-                if other.kind == "episode":
-                    words.add(other.text)
-                    rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
+            rewritten, wholes = self._intake.without_words([one for one in gone if one.source != "summary"])
+            words |= wholes
         ids = {one.id for one in gone}
         values = (*(one.quote for one in gone if one.quote), *shown_words(gone))
         cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from actormem.core.facts.passages import passages_of
 from actormem.core.facts.reconcile import competes, rivals, said
 from actormem.core.facts.retract import Sources, relinked, without_sources
 from actormem.core.recall.partition import Partition
@@ -42,7 +43,8 @@ def retraction(
         return [item for id in ids if (item := partition.item(id)) is not None]
 
     def episode(source: tuple[str, str]) -> Item | None:
-        return next((item for item in items(from_source(source)) if item.kind == "episode"), None)
+        said = passages_of(items(from_source(source)))
+        return msgspec.structs.replace(said[0], text="".join(one.text for one in said)) if said else None
 
     touched = items(dict.fromkeys(id for source in sorted(gone) for id in sorted(from_source(source))))
     leaving: dict[str, Item] = {}

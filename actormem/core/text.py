@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Final, Literal
 
-__all__ = ["clean", "language", "normal", "one_line", "sentences"]
+__all__ = ["clean", "language", "normal", "one_line", "sentence_ends", "sentences"]
 
 HAN_SHARE_MIN: Final = 0.2  # of the letters: Chinese about software is a quarter Han and still Chinese
 ABBREVIATION_CHARS: Final = 12  # looked at before a full stop; the longest one listed has 6
@@ -76,14 +76,20 @@ def sentences(text: str) -> list[str]:
     abbreviations, initials and list numbers stay whole. A run of dots ends a sentence only before a
     capital letter.
     """
-    found: list[str] = []
-    start = 0
-    for stop in STOP.finditer(text):
-        if stop.lastgroup != "whole" and ends_sentence(text, start, stop):
-            found.append(text[start : stop.end()].strip())
-            start = stop.end()
-    found.append(text[start:].strip())
+    ends = sentence_ends(text)
+    found = [text[start:end].strip() for start, end in zip([0, *ends], ends, strict=False)]
     return [sentence for sentence in found if sentence]
+
+
+def sentence_ends(text: str) -> list[int]:
+    """Where its sentences end, as `sentences` has them; the last is the end of the text."""
+    ends = [0]
+    for stop in STOP.finditer(text):
+        if stop.lastgroup != "whole" and ends_sentence(text, ends[-1], stop):
+            ends.append(stop.end())
+    if ends[-1] < len(text):
+        ends.append(len(text))
+    return ends[1:]
 
 
 def ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:

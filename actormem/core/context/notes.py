@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
-from actormem.core.summary.excerpt import excerpt
+from actormem.core.summary.excerpt import excerpt, sentences_of
 from actormem.core.text import clean, language, one_line
 from actormem.core.values import Item, JsonValue, Message
 from actormem.core.wire import content_text, with_content
@@ -79,10 +79,12 @@ def hit_line(item: Item) -> Line:
 
 
 def in_short(item: Item, query: str) -> Item:
-    """A remembered summary with the lines that answer the query alone; any other item as it is."""
-    if item.source != "summary":
-        return item
-    return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))
+    """A remembered summary, or a long passage, with what answers the query alone; any other item as it is."""
+    if item.source == "summary":
+        return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))
+    if item.kind in ("episode", "knowledge") and len(item.text) > HIT_CHARACTERS:
+        return msgspec.structs.replace(item, text=sentences_of(item.text, query, characters=HIT_CHARACTERS))
+    return item
 
 
 def changed_line(item: Item, replacement: Item | None, words: str) -> Line:

@@ -11,11 +11,20 @@ __all__ = ["episode", "fact_item", "text_hash"]
 
 
 def episode(
-    owner: Owner, session_id: str, message: Message, *, number: int, place: int, imported: bool, now_ms: int
+    owner: Owner,
+    session_id: str,
+    message: Message,
+    text: str,
+    *,
+    number: int,
+    place: int,
+    imported: bool,
+    now_ms: int,
 ) -> Item:
-    """The item that keeps a message verbatim.
+    """The item that keeps a message, or a passage of it, verbatim.
 
     Args:
+        text: The words it keeps.
         number: Its own number in the record.
         place: Its place in the session: neighbours are found by it.
         imported: Whether it comes from an older log.
@@ -24,7 +33,7 @@ def episode(
         id=item_id(number),
         owner=owner,
         kind="episode",
-        text=message.text[:ITEM_TEXT_CHARS_MAX],
+        text=text,
         source=_source(message, imported),
         source_ids=(message.id,),
         session_id=session_id,

@@ -53,7 +53,13 @@ def distinct(hits: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
     """
     kept: list[Hit] = []
     said: list[Said] = []
+    messages: set[tuple[str, tuple[str, ...]]] = set()
     for hit in hits:
+        message = (hit.item.session_id, hit.item.source_ids)
+        if hit.item.kind == "episode" and message[1]:
+            if message in messages:
+                continue
+            messages.add(message)
         mine = Said.of(hit.item)
         twin = next((place for place, theirs in enumerate(said) if same(theirs, mine)), None)
         if twin is None and any(nothing_new(theirs, mine) for theirs in said):

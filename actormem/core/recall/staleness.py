@@ -17,14 +17,14 @@ class StaleEpisodes:
     def __init__(self, mark: Callable[[int, bool], None]) -> None:
         """`mark(row, stale)` is told of each change of an episode's row."""
         self._mark = mark
-        self._rows: dict[str, int] = {}
+        self._rows: dict[str, set[int]] = {}
         self._facts: dict[str, tuple[int, int]] = {}
 
     def add(self, row: int, item: Item) -> None:
         """An item is there now."""
         if item.kind == "episode":
             for source in item.source_ids:
-                self._rows[source] = row
+                self._rows.setdefault(source, set()).add(row)
                 self._tell(source)
         elif item.attribute:
             self._count(item, 1)
@@ -33,8 +33,10 @@ class StaleEpisodes:
         """An item is there no more, in this state; it was added before."""
         if item.kind == "episode":
             for source in item.source_ids:
-                if self._rows.get(source) == row:
-                    del self._rows[source]
+                rows = self._rows.get(source, set())
+                rows.discard(row)
+                if not rows:
+                    self._rows.pop(source, None)
         elif item.attribute:
             self._count(item, -1)
 
@@ -52,7 +54,6 @@ class StaleEpisodes:
             self._tell(source)
 
     def _tell(self, source: str) -> None:
-        row = self._rows.get(source)
-        if row is not None:
-            live, superseded = self._facts.get(source, (0, 0))
+        live, superseded = self._facts.get(source, (0, 0))
+        for row in self._rows.get(source, ()):
             self._mark(row, superseded > 0 and not live)

@@ -1,14 +1,18 @@
-"""What a summary says of a question: the lines that share its words, for a note that has room for two or three.
+"""What a long text says of a question: the pieces that share its words, for a note that has room for two or three.
 
-The law of the file: lines are whole and stay in their order; where none shares a word the first ones stand.
+The law of the file: pieces are whole and stay in their order; where none shares a word the first ones stand.
 """
+
+from collections.abc import Sequence
 
 from actormem.core.recall.words import Words
 from actormem.core.summary.outdated import is_title
+from actormem.core.text import sentences
 
-__all__ = ["excerpt"]
+__all__ = ["excerpt", "sentences_of"]
 
 JOINT = " | "
+GAP = " … "
 LINES_MAX = 400  # looked at: more than any summary has
 
 
@@ -23,6 +27,21 @@ def excerpt(text: str, query: str, *, characters: int) -> str:
         line.strip().lstrip("-*•").strip() for line in text.splitlines()[:LINES_MAX] if not is_title(line)
     ]
     lines = [line for line in lines if line]
+    return JOINT.join(lines[place] for place in nearest(lines, query, characters))
+
+
+def sentences_of(text: str, query: str, *, characters: int) -> str:
+    """The sentences of what was said nearest to a query, as `excerpt` takes lines; what is left out is marked."""
+    said = sentences(text)[:LINES_MAX]
+    taken = nearest(said, query, characters)
+    found = ""
+    for place, before in zip(taken, [-1, *taken], strict=False):
+        found += (" " if place == before + 1 else GAP) + said[place]
+    return found.lstrip() + (GAP.rstrip() if taken[-1:] != [len(said) - 1] else "")
+
+
+def nearest(lines: Sequence[str], query: str, characters: int) -> list[int]:
+    """Places of the lines that share most words with the query, in order, within so many characters."""
     words = Words()
     asked = frozenset(words.terms(query))
     shared = [len(asked.intersection(words.terms(line))) for line in lines]
@@ -33,4 +52,4 @@ def excerpt(text: str, query: str, *, characters: int) -> str:
         if not taken or size <= left:
             taken.append(place)
             left -= size
-    return JOINT.join(lines[place] for place in sorted(taken))
+    return sorted(taken)
