@@ -21,6 +21,7 @@ from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
 from actormem.core.text import language
+from actormem.core.values import Hit
 
 __all__ = ["Said", "explained", "gate_of", "reserve_of", "said", "wants_profile", "without_note"]
 
@@ -86,15 +87,19 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> 
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
     names = attribute_names(asked)
-    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
-    lines += [hit_line(item) for item in hits if item.attribute in names]
+    hits = [hit for hit in recalled.hits if hit.item.id not in told]
+    lines += [_hit_line(hit, asked) for hit in hits if hit.item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
         words_said = entry.message.text if entry is not None else ""
         lines += _value_lines(state, (words_said, query), values)
-    lines += [hit_line(item) for item in hits if item.attribute not in names]
+    lines += [_hit_line(hit, asked) for hit in hits if hit.item.attribute not in names]
     if state.profiled or recalled.profile is None:
         return Said(lines)
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
+
+
+def _hit_line(hit: Hit, asked: str) -> Line:
+    return hit_line(in_short(hit.item, asked), hit.before)
 
 
 def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:

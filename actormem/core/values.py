@@ -214,11 +214,13 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
         item: The memory.
         score: 0 to 1, larger is better; comparable inside one recall only.
         why: The share of each arm in the score, by name.
+        before: What was said right before it, where it says little without that: "Yes, the blue one."
     """
 
     item: Item
     score: float
     why: Mapping[str, float] = {}
+    before: Item | None = None
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from actormem.core.facts.passages import PASSAGE_TOKENS, WHOLE_TOKENS_MAX, passages, without_words
 from actormem.core.recall.words import token_count
 
-SENTENCES = ["The heron stands in the water.", "它一动不动地等着鱼。", "Nobody knows why!\n", "x" * 40, "- one\n", "😀。"]
+SENTENCES = [
+    "The heron stands in the water.",
+    "它一动不动地等着鱼。",
+    "Nobody knows why!\n",
+    "x" * 40,
+    "- one\n",
+    "😀。",
+]
 
 
 @given(st.lists(st.sampled_from(SENTENCES), max_size=200).map(" ".join))
@@ -57,7 +64,9 @@ def test_words_are_cut_wherever_they_stand(texts: list[str], words: list[str], l
     assert without_words(texts, words, "[-]") == left
 
 
-@given(st.lists(st.text(alphabet="ab ", max_size=6), max_size=5), st.lists(st.text(alphabet="ab", max_size=3)))
+@given(
+    st.lists(st.text(alphabet="ab ", max_size=6), max_size=5), st.lists(st.text(alphabet="ab", max_size=3))
+)
 def test_what_was_cut_is_in_no_passage(texts: list[str], words: list[str]) -> None:
     left = without_words(texts, words, "·")
     assert len(left) == len(texts)

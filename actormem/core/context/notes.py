@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import msgspec
 
 from actormem.core.summary.excerpt import excerpt, sentences_of
-from actormem.core.text import clean, language, one_line
+from actormem.core.text import clean, language, one_line, sentences
 from actormem.core.values import Item, JsonValue, Message
 from actormem.core.wire import content_text, with_content
 
@@ -32,6 +32,7 @@ __all__ = [
 
 GONE_VERSION = -1  # stands for an item whose end has been told
 HIT_CHARACTERS = 240  # of one memory in a note: a long episode must not take the whole share
+BEFORE_CHARACTERS = 120  # of what was said right before it
 SPEAKER_CHARACTERS = 40
 DELIMITER = re.compile(r"[<＜](?=[\s/\u200b]*memory)", re.IGNORECASE)
 
@@ -70,12 +71,21 @@ def said_by_user(item: Item) -> bool:
     return item.source in ("user", "import") and item.kind not in ("summary", "knowledge")
 
 
-def hit_line(item: Item) -> Line:
-    """The line that shows an item: id, the date in its speaker's zone, the text in one line."""
+def hit_line(item: Item, before: Item | None = None) -> Line:
+    """The line that shows an item: id, the date in its speaker's zone, the text in one line.
+
+    Args:
+        before: What was said right before it and goes with it: the end of that stands in front, with its own id.
+    """
     text = one_line(item.text, HIT_CHARACTERS)
     if item.kind == "episode":
         text = f"{one_line(item.speaker, SPEAKER_CHARACTERS)}: {text}"
-    return Line(text=_dated(item, text), marks=((item.id, item.version),), by_user=said_by_user(item))
+    marks, by_user = ((item.id, item.version),), said_by_user(item)
+    if before is not None:
+        led = one_line(" ".join(sentences(before.text)[-1:]), BEFORE_CHARACTERS)
+        text = f"({before.id} {one_line(before.speaker, SPEAKER_CHARACTERS)}: {led}) {text}"
+        marks, by_user = (*marks, (before.id, before.version)), by_user and said_by_user(before)
+    return Line(text=_dated(item, text), marks=marks, by_user=by_user)
 
 
 def in_short(item: Item, query: str) -> Item:

@@ -125,6 +125,6 @@ def same_speaker(one: Hit, other: Hit) -> bool:
 def with_scores(order: Sequence[Hit], hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits of `order` with the scores of `hits`, place by place."""
     return tuple(
-        one if one.score == there.score else Hit(item=one.item, score=there.score, why=one.why)
+        one if one.score == there.score else msgspec.structs.replace(one, score=there.score)
         for one, there in zip(order, hits, strict=False)
     )

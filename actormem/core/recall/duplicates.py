@@ -70,7 +70,7 @@ def distinct(hits: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
             kept.append(hit)
             said.append(mine)
         elif kept[twin].item.kind == "episode" and hit.item.kind != "episode":
-            kept[twin] = Hit(item=hit.item, score=kept[twin].score, why=kept[twin].why)
+            kept[twin] = msgspec.structs.replace(hit, score=kept[twin].score, why=kept[twin].why)
             said[twin] = mine
     return tuple(kept)
 

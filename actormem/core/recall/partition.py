@@ -7,10 +7,12 @@ its text and its neighbours cost, never what the partition holds.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import nlargest
 from itertools import islice
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +36,8 @@ __all__ = ["FLOOR", "Partition", "Query", "index_text", "query_texts", "view_tex
 FACT_ATTRIBUTES: Final = 128  # attributes of which facts are told unasked; the most important ones
 FACTS_EACH: Final = 16  # newest facts of each of them
 NOTE: Final = "note"  # the attribute of what somebody had remembered without naming any
+FRAGMENT_TOKENS: Final = 12  # with its speaker and date: "Yes, the blue one."
+ASKED_SHARE_MIN: Final = 0.3  # from which a turn is a question to whom the next one answers
 RECENT_ROWS: Final = 32  # the newest items are candidates whatever the query is
 WINDOW_OWN_CHARS: Final = 600
 WINDOW_SIDE_CHARS: Final = 240
@@ -250,7 +254,9 @@ class Partition:
         """
         ranked = self._search.ranked(query, self._words.terms(query.text), self._eligible(query), nearest)
         hits = distinct(self._hits(ranked, query), query.limit)
-        return newest_first(hits, query.text, ranked.telling, self._words)
+        hits = newest_first(hits, query.text, ranked.telling, self._words)
+        known = query.exclude.union(hit.item.id for hit in hits)
+        return tuple(msgspec.structs.replace(hit, before=self._led_by(hit.item, known)) for hit in hits)
 
     def considered_count(self, query: Query) -> int:
         """Among how many items a search for the query chooses: live ones of its kinds, none of them left out."""
@@ -263,6 +269,17 @@ class Partition:
             if floor is not None and score < floor:
                 return
             yield Hit(item=self._items[row], score=score, why=ranked.why(place))
+
+    def _led_by(self, item: Item, known: AbstractSet[str]) -> Item | None:
+        """What was said right before a fragment, or the question before its answer; None for others."""
+        row = self._rows[item.id]
+        place = int(self._neighbours.previous[row])
+        if place < 0 or not self._table.live[place] or self._items[place].id in known:
+            return None
+        fragment = self._neighbours.length[row] < FRAGMENT_TOKENS
+        asked = self._table.question[place] >= ASKED_SHARE_MIN
+        other = self._table.speaker[place] != self._table.speaker[row]
+        return self._items[place] if fragment or (asked and other) else None
 
     def _eligible(self, query: Query) -> NDArray[np.bool_]:
         table, limit = self._table, self._table.limit
