@@ -35,7 +35,7 @@ PACKAGES = (
     "hnswlib",
     "msgspec",
     "numpy",
-    "snowballstemmer",
+    "PyStemmer",
     "threadpoolctl",
     "tiktoken",
     "toktok-rs",

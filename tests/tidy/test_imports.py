@@ -14,7 +14,7 @@ PARTS = {
     # part: (parts of ours it may import, packages of others)
     "errors": (set(), set()),
     "limits": (set(), set()),
-    "core": (INNER | {"core"}, {"msgspec", "numpy", "snowballstemmer"}),
+    "core": (INNER | {"core"}, {"msgspec", "numpy", "Stemmer"}),
     "ports": (INNER | {"core"}, {"msgspec", "numpy"}),
     "kernel": (INNER | {"kernel"}, {"anyio", "msgspec"}),
     "storage": (INNER | {"core", "ports", "storage"}, {"anyio", "diskcache", "msgspec", "numpy"}),

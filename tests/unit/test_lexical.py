@@ -58,13 +58,6 @@ def test_no_text_raises(words: Words, text: str) -> None:
     assert token_count(text) >= 0
 
 
-def test_remembered_stems_are_bounded() -> None:
-    few = Words(stems_max=10)
-    many = [f"walk{letter}ing" for letter in "abcdefghijklmnopqrstuvwxyz"]
-    assert few.terms(" ".join(many)) == Words().terms(" ".join(many))
-    assert few.stem_count <= 10
-
-
 def test_what_is_removed_leaves_no_term_behind() -> None:
     index = LexicalIndex()
     index.add(0, ["tea", "green", "tea"])

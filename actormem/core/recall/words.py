@@ -7,16 +7,16 @@ a part of it) is among its terms.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from itertools import islice
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
-from snowballstemmer.english_stemmer import EnglishStemmer
+import Stemmer
 
 from actormem.core.recall.irregular import BASE_FORMS
 
 __all__ = ["Words", "first_tokens", "normal_text", "token_count"]
 
-STEMS_MAX: Final = 20_000  # remembered stems; about 2 MB, and English texts repeat well within it
 ID_TAIL_CHARS: Final = 4  # people name the last four digits of a phone, a card or an order
 ID_TAIL_MIN_DIGITS: Final = 7  # shorter numbers are named whole
 
@@ -63,27 +63,17 @@ def first_tokens(text: str, limit: int) -> str:
     return text if last is None else text[: last.start()]
 
 
-class Stemmer(Protocol):
-    """What is used of a Snowball stemmer, whose package has no types."""
-
-    def stemWord(self, word: str) -> str: ...  # noqa: N802
+def english_stems() -> Callable[[str], str]:
+    """Snowball's English stemmer, whose package has no types; it remembers its last 10,000 words itself."""
+    made = cast("object", Stemmer.Stemmer("english"))  # pyright: ignore[reportUnknownMemberType]
+    return getattr(made, "stemWord")  # noqa: B009
 
 
 class Words:
-    """Cuts texts into terms; remembers stems, since stemming is the dear part.
+    """Cuts texts into terms. For one thread at a time: a stemmer works in a memory of its own."""
 
-    May be shared by all partitions of one thread.
-    """
-
-    def __init__(self, stems_max: int = STEMS_MAX) -> None:
-        self._stemmer = cast("Stemmer", EnglishStemmer())
-        self._stems: dict[str, str] = {}
-        self._stems_max = stems_max
-
-    @property
-    def stem_count(self) -> int:
-        """Stems remembered now."""
-        return len(self._stems)
+    def __init__(self) -> None:
+        self._stem = english_stems()
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeated as often as they stand there.
@@ -92,7 +82,7 @@ class Words:
         word its English stem; an id (`KX-48210-77`) itself, its parts, and the last digits of a long number.
 
         Cost:
-            O(length); about 0.1 ms for 1,000 characters once the stems are known.
+            O(length); about 0.1 ms for 1,000 characters.
         """
         terms: list[str] = []
         for run in RUN.finditer(normal_text(text)):
@@ -118,14 +108,8 @@ class Words:
                 number_terms(part, terms)
 
     def _add_word(self, word: str, terms: list[str]) -> None:
-        if word in STOP_WORDS:
-            return
-        stem = self._stems.get(word)
-        if stem is None:
-            if len(self._stems) >= self._stems_max:
-                self._stems.clear()
-            stem = self._stems[word] = self._stemmer.stemWord(BASE_FORMS.get(word, word))
-        terms.append(stem)
+        if word not in STOP_WORDS:
+            terms.append(self._stem(BASE_FORMS.get(word, word)))
 
 
 def characters_of(run: str, terms: list[str]) -> None:
