@@ -18,6 +18,7 @@ __all__ = [
     "LLM",
     "AppendEvents",
     "Cache",
+    "DeleteIntent",
     "DeleteItems",
     "Embedder",
     "EraseOwner",
@@ -25,6 +26,7 @@ __all__ = [
     "Labels",
     "MarkShown",
     "OwnerItems",
+    "PutIntent",
     "PutItems",
     "PutTombstones",
     "PutVectors",
@@ -95,6 +97,8 @@ class LLM(Protocol):
     1. `complete` gives the reply's text, never empty; anything else is a `ProviderError`.
     2. It returns or raises within `deadline_s`, whatever the server does (hang, drip, garbage).
     3. Errors hold no prompt text and no key.
+    4. With `schema`, a JSON Schema, it asks for JSON of that shape as strictly as its server can; the reply may
+       still be anything.
     """
 
     @property
@@ -102,7 +106,12 @@ class LLM(Protocol):
     @property
     def window_tokens(self) -> int: ...
     async def complete(
-        self, messages: Sequence[Mapping[str, JsonValue]], *, tokens_max: int, deadline_s: float
+        self,
+        messages: Sequence[Mapping[str, JsonValue]],
+        *,
+        tokens_max: int,
+        deadline_s: float,
+        schema: Mapping[str, JsonValue] | None = None,
     ) -> str: ...
     async def aclose(self) -> None: ...
 
@@ -280,6 +289,21 @@ class PutTombstones(msgspec.Struct, frozen=True):
     hashes: tuple[str, ...]
 
 
+class PutIntent(msgspec.Struct, frozen=True):
+    """Note what is to be done for the owner, under a name; replaces that of the same name. Ids only, no words."""
+
+    owner: Owner
+    name: str
+    body: bytes
+
+
+class DeleteIntent(msgspec.Struct, frozen=True):
+    """It is done, or is not to be done any more."""
+
+    owner: Owner
+    name: str
+
+
 class EraseSession(msgspec.Struct, frozen=True):
     """Remove a session: its events, texts, snapshot, progress."""
 
@@ -303,6 +327,8 @@ Write: TypeAlias = (
     | PutVectors
     | DeleteItems
     | PutTombstones
+    | PutIntent
+    | DeleteIntent
     | EraseSession
     | EraseOwner
 )
@@ -366,5 +392,10 @@ class Record(Protocol):
         """Sessions and event sequences whose notes show the item."""
         ...
 
+    async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
+        """What is still to be done for the owner: name and body of each, by name."""
+        ...
+
+    async def owners_with_intents(self) -> tuple[Owner, ...]: ...
     async def scrub(self) -> None: ...
     def statistics(self) -> RecordStatistics: ...
