@@ -4,7 +4,8 @@ Every method changes the partition at once, so that the next turn reads what thi
 the writes that make it last.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -13,8 +14,11 @@ from actormem.actors.memory_messages import Observed, RememberBlocks, RememberIt
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
 from actormem.core.facts.extraction import extract
+from actormem.core.facts.found import Found, is_known
 from actormem.core.facts.reconcile import reconcile, rivals
 from actormem.core.facts.remember import episode, fact_item, text_hash
+from actormem.core.facts.request import Said
+from actormem.core.ids import item_number
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
@@ -24,17 +28,29 @@ __all__ = ["Intake"]
 
 FORGOTTEN = "[forgotten]"
 SPOKEN_ROLES = ("user", "assistant")
+SOUGHT_MAX = 512  # newest messages of a session among which one is sought that waits to be read
 
 
 class Intake:
     """Writes into one owner's partition.
 
+    Args:
+        offer: Told of each user message of a live session, what the rules read in it, and what was said before it.
+
     Attributes:
         blocks: Which items stand for which summary blocks.
     """
 
-    def __init__(self, owner: Owner, partition: Partition, services: Services) -> None:
+    def __init__(
+        self,
+        owner: Owner,
+        partition: Partition,
+        services: Services,
+        offer: Callable[[Item, Sequence[Fact], str], list[Write]],
+    ) -> None:
         self._owner = owner
+        self._offer = offer
+        self._offered: list[Write] = []
         self._partition = partition
         self._services = services
         self.blocks = BlockItems(partition, services)
@@ -53,7 +69,58 @@ class Intake:
     def observe(self, session_id: str, observed: Sequence[Observed]) -> list[Write]:
         """Take in messages of a live session; those that are in already change nothing."""
         messages = [one.message for one in observed]
-        return self._stored(self._taken_in(session_id, messages, imported=False))
+        self._offered = []
+        stored = self._stored(self._taken_in(session_id, messages, imported=False))
+        return [*stored, *self._offered]
+
+    def said(self, source: tuple[str, str]) -> Said | None:
+        """A user message with what the assistant said before it; None where it is gone or long ago."""
+        session_id, message_id = source
+        near = islice(self._partition.session_episodes(session_id), SOUGHT_MAX)
+        one = next((item for item in near if message_id in item.source_ids and item.source == "user"), None)
+        if one is None:
+            return None
+        before = next(near, None)
+        return Said(
+            session_id=session_id,
+            message_id=message_id,
+            text=one.text,
+            before=before.text if before is not None and before.source == "assistant" else "",
+            speaker=one.speaker,
+            time_ms=one.event_ms,
+            offset_minutes=one.offset_minutes,
+            number=item_number(one.id) or 0,
+        )
+
+    def extracted(self, found: Sequence[Found]) -> list[Write]:
+        """Take in what an LLM found in messages; what they say by the rules already changes nothing."""
+        changed: dict[str, Item] = {}
+        for one in found:
+            said, fact = one.said, one.fact
+            message = Message(
+                role="user",
+                content=said.text,
+                name=None if said.speaker == "user" else said.speaker,
+                id=said.message_id,
+                time_ms=one.event_ms,
+                offset_minutes=said.offset_minutes,
+            )
+            known = (self._partition.item(id) for id in self._by_source.get(said.source, ()))
+            if any(item is not None and is_known(fact, item) for item in known):
+                continue
+            heard = msgspec.structs.replace(message, time_ms=said.time_ms)
+            if self._wanted(fact, heard, imported=False):
+                self._services.counters.extracted_facts += 1
+                items = self._fact(
+                    said.session_id,
+                    fact,
+                    message,
+                    imported=False,
+                    expires_ms=one.expires_ms,
+                    sequence=said.number,
+                )
+                changed |= {item.id: item for item in items}
+        return self._stored(changed)
 
     def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
         """Take in messages of an older log; gives how many items it made."""
@@ -218,12 +285,15 @@ class Intake:
         changed = [made]
         if message.role == "user":
             previous = self._answered.get(session_id, "")
-            for fact in extract(
+            facts = extract(
                 message.text,
                 previous=previous,
                 time_ms=message.time_ms,
                 offset_minutes=message.offset_minutes,
-            ):
+            )
+            if not imported:
+                self._offered += self._offer(made, facts, previous)
+            for fact in facts:
                 if self._wanted(fact, message, imported):
                     changed += self._fact(session_id, fact, message, imported=imported)
         return changed
@@ -238,8 +308,16 @@ class Intake:
         return buried_ms is not None and (imported or message.time_ms <= buried_ms)
 
     def _fact(
-        self, session_id: str, fact: Fact, message: Message, *, imported: bool, expires_ms: int = 0
+        self,
+        session_id: str,
+        fact: Fact,
+        message: Message,
+        *,
+        imported: bool,
+        expires_ms: int = 0,
+        sequence: int = 0,
     ) -> list[Item]:
+        """The items that change; `sequence` is its place among facts of the same time where it is found late."""
         new = fact_item(
             self._owner,
             session_id,
@@ -249,7 +327,7 @@ class Intake:
             imported=imported,
             now_ms=self._services.clock.now_ms(),
         )
-        new = msgspec.structs.replace(new, expires_ms=expires_ms) if expires_ms else new
+        new = msgspec.structs.replace(new, expires_ms=expires_ms, sequence=sequence or new.sequence)
         ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
         existing = [item for id in ids if (item := self._partition.item(id)) is not None]
         changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]

@@ -23,7 +23,9 @@ def add_intents(connection: sqlite3.Connection) -> None:
 
 STEPS: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = MappingProxyType({1: add_intents})
 """What takes a folder of a format to the next one."""
-FORMAT_VERSION: Final = max(STEPS) + 1  # of folders that are written now; goes up with every change of a table
+FORMAT_VERSION: Final = (
+    max(STEPS) + 1
+)  # of folders that are written now; goes up with every change of a table
 
 
 def migrate(connection: sqlite3.Connection) -> None:
