@@ -106,8 +106,9 @@ class Extracting:
         self._heard_s = self._services.clock.monotonic_s()
         if self._llm() is None:
             return []
-        found = worth(episode.text, read=read, previous=previous, heard=self._heard)
-        if found.score < self._services.options.write_threshold:
+        enough = self._services.options.write_threshold
+        found = worth(episode.text, read=read, previous=previous, heard=self._heard, enough=enough)
+        if found.score < enough:
             if found.score > 0:
                 self._heard.append(content_words(episode.text))
             return []
@@ -276,7 +277,7 @@ class Extracting:
         return await anyio.to_thread.run_sync(make, limiter=self._services.counting)
 
 
-def nobody_said(source: Source) -> Said | None:
+def nobody_said(_: Source) -> Said | None:
     """What is said before the owner's memory is loaded: nothing."""
     return None
 
