@@ -16,6 +16,7 @@ from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, files_holding
 
 pytestmark = pytest.mark.anyio
 
+one_loop = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # long, and nothing in it differs by loop
 CABIN = "Every winter we drive up to my cabin near Bergen."
 BERGEN = ("my cabin near Bergen", "Bergen", "cabin_place")
 TOLD = [
@@ -131,6 +132,7 @@ async def test_greetings_questions_and_what_the_rules_read_whole_cost_no_call() 
         assert llm.call_count == 0
 
 
+@one_loop
 async def test_calls_of_one_owner_go_one_at_a_time_and_those_of_all_are_bounded() -> None:
     llm = ScriptedLLM(echo, wait_for=anyio.Event())
     async with opened(llm=llm, extract=True, summaries_at_once=2) as runtime:
@@ -335,6 +337,7 @@ async def test_over_the_tokens_of_a_day_messages_wait() -> None:
         assert (llm.call_count, after.extractions_over_daily_tokens, after.extractions_dropped) == (0, 1, 0)
 
 
+@one_loop
 async def test_what_waits_is_bounded_and_the_oldest_gives_way() -> None:
     llm, clock = ScriptedLLM(lambda _: ProviderError("down", provider="scripted")), FakeClock()
     async with opened(llm=llm, extract=True, clock=clock) as runtime:
@@ -355,8 +358,8 @@ async def test_what_waited_is_read_after_a_restart_once(tmp_path: Path) -> None:
         assert await values(runtime, "first_word") == [], "without an LLM it goes on waiting"
     llm, clock = ScriptedLLM(echo), FakeClock()
     async with opened(tmp_path, llm=llm, extract=True, clock=clock) as runtime:
-        await settle()
-        await until(lambda: resident(runtime))
+        assert runtime.statistics().longterm.residents == 1, "it is awake before anybody speaks"
+        assert await values(runtime, "first_word") == []
         await clock.advance(31)
         await until(lambda: done(runtime, 3))
         assert [one["text"].split()[0] for one in asked(llm.prompts[0])] == ["Cabin0", "Cabin1", "Cabin2"]
@@ -366,10 +369,6 @@ async def test_what_waited_is_read_after_a_restart_once(tmp_path: Path) -> None:
         await runtime.settle()
         assert llm.call_count == 1
         assert len(await values(runtime, "first_word")) == 3
-
-
-async def resident(runtime: actormem.Runtime) -> bool:
-    return runtime.statistics().longterm.residents == 1
 
 
 async def test_a_call_that_a_restart_cut_off_is_made_again_without_doubles(tmp_path: Path) -> None:
@@ -408,10 +407,14 @@ async def rewind(runtime: actormem.Runtime) -> None:
 
 
 ERASURES = [forget_item, keep_transcript, forget_session, forget_user, rewind]
+WHILE = [
+    *((erase, True) for erase in ERASURES),
+    (forget_item, False),
+    *(pytest.param(erase, False, marks=pytest.mark.full) for erase in ERASURES[1:]),
+]
 
 
-@pytest.mark.parametrize("erase", ERASURES)
-@pytest.mark.parametrize("in_flight_too", [False, True])
+@pytest.mark.parametrize(("erase", "in_flight_too"), WHILE)
 async def test_what_is_forgotten_while_it_waits_or_is_read_is_never_written(
     tmp_path: Path, erase: Callable[[actormem.Runtime], Any], in_flight_too: bool
 ) -> None:
