@@ -66,13 +66,11 @@ async def open(
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits: Memories a note may hold at most.
         write_threshold: Importance, 0 to 1, below which what a user says in passing is not kept as a fact.
-        summaries_at_once: Summaries made at the same time.
-        llm_deadline_s: What one background call may take, in seconds.
+        summaries_at_once, llm_deadline_s: Summaries made at the same time; seconds one background call may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
         extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
-        idle_s, resident_limit: Seconds without a message before a session or an owner's memory leaves this
-            process's memory; how many of each may be in it.
+        idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
         lock_wait_s: Seconds to wait for another process to leave the folder.
         clock: Time; a fake one in tests.
 
