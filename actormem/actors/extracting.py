@@ -204,41 +204,42 @@ class Extracting:
 
     async def _call(self) -> None:
         """One call for the messages that wait longest; what comes of it is told to the actor."""
+        async with self._services.extracting:
+            gone, said = self._batch()
+            news = await self._answer(said) if said else Extracted((), ())
+        self._services.counters.extractions_dropped += len(gone) + len(news.gone)
+        news = msgspec.structs.replace(news, gone=(*gone, *news.gone))
+        if news.said or news.gone:
+            await self._tell(news)
+
+    async def _answer(self, said: Sequence[Said]) -> Extracted:
+        """What the LLM finds in as many of the messages as it can read at once; where it fails, nobody calls soon."""
         services, llm = self._services, self._llm()
         assert llm is not None
-        async with services.extracting:
-            gone, said = self._batch()
-            if not said:
-                await self._tell(Extracted((), (), gone))
-                return
-            count = services.tokenizer_for("").count
-            make = partial(extraction_request, said, window_tokens=llm.window_tokens, count=count)
-            request = await self._in_thread(make)
-            call = LLMRequest(
-                prompt=request.prompt,
-                prompt_tokens=request.prompt_tokens,
-                reply_tokens=request.reply_tokens,
-                schema=FACTS_SCHEMA,
-            )
-            read, reply_tokens = None, 0
-            rest_s = services.llm_calls.rest_s
-            if not rest_s:
-                replied = await services.llm_calls.reply(llm, self._owner, call)
-                if replied.over:
-                    services.counters.extractions_over_daily_tokens += 1
-                    rest_s = OVER_S
-                if replied.text is not None:
-                    read, reply_tokens = await self._in_thread(partial(_read, replied.text, request, count))
-                    await services.llm_calls.counted(self._owner, call, reply_tokens)
-        if read is not None:
-            services.counters.extractions += 1
-            services.counters.extracted_facts_refused += read.refused_count
-            await self._tell(Extracted(request.said, read.found, gone))
-            return
+        count = services.tokenizer_for("").count
+        make = partial(extraction_request, said, window_tokens=llm.window_tokens, count=count)
+        request = await self._in_thread(make)
+        call = LLMRequest(
+            prompt=request.prompt,
+            prompt_tokens=request.prompt_tokens,
+            reply_tokens=request.reply_tokens,
+            schema=FACTS_SCHEMA,
+        )
+        rest_s = services.llm_calls.rest_s
+        if not rest_s:
+            replied = await services.llm_calls.reply(llm, self._owner, call)
+            if replied.text is not None:
+                read, reply_tokens = await self._in_thread(partial(_read, replied.text, request, count))
+                await services.llm_calls.counted(self._owner, call, reply_tokens)
+                if read is not None:
+                    services.counters.extractions += 1
+                    services.counters.extracted_facts_refused += read.refused_count
+                    return Extracted(request.said, read.found)
+            if replied.over:
+                services.counters.extractions_over_daily_tokens += 1
+                rest_s = OVER_S
         self._rest_until_s = services.clock.monotonic_s() + max(RETRY_S, rest_s)
-        lost = () if rest_s else self._failed(request.said)
-        if gone or lost:
-            await self._tell(Extracted((), (), (*gone, *lost)))
+        return Extracted((), (), () if rest_s else self._failed(request.said))
 
     def _batch(self) -> tuple[tuple[Source, ...], tuple[Said, ...]]:
         """Messages that are gone, and the next ones to be read: urgent ones first, then those that wait longest."""
@@ -263,7 +264,6 @@ class Extracting:
                 waiting.failed_count += 1
                 if waiting.failed_count >= CALLS_MAX:
                     lost.append(one.source)
-        self._services.counters.extractions_dropped += len(lost)
         return tuple(lost)
 
     async def _tell(self, news: Extracted) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,7 @@ async def test_a_wish_that_the_rules_could_not_read_goes_at_once() -> None:
         await until(lambda: done(runtime, 1))
 
 
+@one_loop
 async def test_greetings_questions_and_what_the_rules_read_whole_cost_no_call() -> None:
     llm = ScriptedLLM(echo)
     async with opened(llm=llm, extract=True) as runtime:
@@ -154,6 +156,7 @@ async def in_flight(llm: ScriptedLLM, count: int) -> bool:
     return llm.in_flight_count >= count
 
 
+@one_loop
 async def test_who_wants_summaries_only_turns_it_off() -> None:
     llm = ScriptedLLM(echo)
     async with opened(llm=llm, extract=False) as runtime:
@@ -165,6 +168,7 @@ async def test_who_wants_summaries_only_turns_it_off() -> None:
             raise AssertionError("it was opened")
 
 
+@one_loop
 async def test_a_small_window_leaves_facts_to_the_rules() -> None:
     llm = ScriptedLLM(echo, window_tokens=1_999)
     async with opened(llm=llm, extract=True) as runtime:
@@ -201,6 +205,7 @@ async def test_only_the_users_words_and_the_reply_before_them_are_sent() -> None
             assert unsent not in words(prompt)
 
 
+@one_loop
 async def test_what_the_system_prompt_or_a_tool_says_becomes_no_memory() -> None:
     llm = ScriptedLLM(
         lambda _: told(
@@ -268,6 +273,7 @@ async def test_what_was_said_later_is_never_overridden_by_what_was_found_later()
         assert {one.value: one.state for one in every} == {"Hill Farm": "superseded", "9 Lake Road": "live"}
 
 
+@one_loop
 async def test_a_fact_below_the_write_threshold_is_not_kept() -> None:
     llm = ScriptedLLM(lambda _: told(row(*BERGEN, importance=0.2)))
     async with opened(llm=llm, extract=True) as runtime:
@@ -285,35 +291,37 @@ async def test_a_fact_below_the_write_threshold_is_not_kept() -> None:
 )
 async def test_with_a_failing_llm_the_rules_go_on_and_it_is_counted(reply: Any) -> None:
     llm, clock = ScriptedLLM(lambda _: reply), FakeClock()
+    tries = 1 if reply == "no json" else 3
     async with opened(llm=llm, extract=True, clock=clock) as runtime:
         await answered(await runtime.spawn("s", user="ada"), f"I'm allergic to sesame. {CABIN}")
-        await settled(runtime, clock)
+        await settled(runtime, clock, llm, tries)
         assert await values(runtime, "allergy") == ["sesame"]
-        assert llm.call_count == (1 if reply == "no json" else 3)
         after = runtime.statistics()
         assert (after.extractions, after.extractions_failed) == (0, 1)
         assert after.extractions_dropped == 0, "it waits for another call"
-        await settled(runtime, clock)
-        assert runtime.statistics().extractions_failed == 1, "which is not made at once"
+        await runtime.settle()
+        assert llm.call_count == tries, "which is not made at once"
         await clock.advance(61)
-        await settled(runtime, clock)
+        await settled(runtime, clock, llm, tries)
         after = runtime.statistics()
         assert (after.extractions_failed, after.extractions_dropped) == (2, 1)
-
-
-async def settled(runtime: actormem.Runtime, clock: FakeClock) -> None:
-    """Settle while time goes by: tries are apart."""
-    over = False
-
-    async def wait() -> None:
-        nonlocal over
+        await clock.advance(61)
         await runtime.settle()
-        over = True
+        assert llm.call_count == 2 * tries
 
+
+async def settled(runtime: actormem.Runtime, clock: FakeClock, llm: ScriptedLLM, calls: int) -> None:
+    """Settle while so many calls are made, with the pauses between tries."""
+    before = llm.call_count
     async with anyio.create_task_group() as group:
-        group.start_soon(wait)
-        while not over:
-            await clock.advance(0.5)
+        group.start_soon(runtime.settle)
+        for number in range(calls):
+            await until(partial(called, llm, before + number + 1))
+            await clock.advance(3.1)
+
+
+async def called(llm: ScriptedLLM, count: int) -> bool:
+    return llm.call_count >= count
 
 
 async def test_a_model_that_is_back_reads_what_waited() -> None:
@@ -321,13 +329,14 @@ async def test_a_model_that_is_back_reads_what_waited() -> None:
     llm, clock = ScriptedLLM(replies), FakeClock()
     async with opened(llm=llm, extract=True, clock=clock) as runtime:
         await answered(await runtime.spawn("s", user="ada"), CABIN)
-        await settled(runtime, clock)
+        await settled(runtime, clock, llm, 3)
         assert await values(runtime, "cabin_place") == []
         await clock.advance(61)
-        await settled(runtime, clock)
+        await runtime.settle()
         assert await values(runtime, "cabin_place") == ["Bergen"]
 
 
+@one_loop
 async def test_over_the_tokens_of_a_day_messages_wait() -> None:
     llm = ScriptedLLM(echo)
     async with opened(llm=llm, extract=True, daily_llm_tokens=50) as runtime:
@@ -343,7 +352,7 @@ async def test_what_waits_is_bounded_and_the_oldest_gives_way() -> None:
     async with opened(llm=llm, extract=True, clock=clock) as runtime:
         session = await runtime.spawn("s", user="ada")
         await talk(session, 1)
-        await settled(runtime, clock)
+        await settled(runtime, clock, llm, 3)
         await talk(session, 66, 1)
         assert runtime.statistics().extractions_dropped == 3
 
@@ -414,6 +423,7 @@ WHILE = [
 ]
 
 
+@one_loop
 @pytest.mark.parametrize(("erase", "in_flight_too"), WHILE)
 async def test_what_is_forgotten_while_it_waits_or_is_read_is_never_written(
     tmp_path: Path, erase: Callable[[actormem.Runtime], Any], in_flight_too: bool
@@ -447,6 +457,7 @@ async def test_what_is_forgotten_while_it_waits_or_is_read_is_never_written(
         assert llm.call_count == int(in_flight_too), "and never asked for again"
 
 
+@one_loop
 async def test_forgetting_a_user_leaves_no_byte_of_what_waited(tmp_path: Path) -> None:
     async with opened(tmp_path, llm=ScriptedLLM(echo), extract=True) as runtime:
         session = await runtime.spawn("zanzibar-session", user="zanzibarian")
@@ -456,6 +467,7 @@ async def test_forgetting_a_user_leaves_no_byte_of_what_waited(tmp_path: Path) -
         assert files_holding(tmp_path, "zanzibar") == files_holding(tmp_path, "Bergen") == []
 
 
+@one_loop
 async def test_an_edited_fact_stays_as_it_was_edited() -> None:
     llm = ScriptedLLM(lambda _: told(row("My new address is 9 Lake Road", "9 Lake Road", "address")))
     async with opened(llm=llm, extract=True) as runtime:

@@ -332,16 +332,25 @@ def test_until_when_it_holds_is_when_it_expires_and_since_when_never_overrides_w
         (("name", "one", "欧阳澄"), ("full_name", "many", "欧阳澄"), True),
         (("name", "one", "欧阳澄"), ("nickname", "one", "欧阳澄"), False),
         (("", "many", "9 Lake Road"), ("address", "one", "9 Lake Road"), False),
+        (("address", "one", "Rome", "closed"), ("address", "one", "9 Lake Road"), False),
+        (("address", "one", "Rome", "closed"), ("address", "one", "Rome"), True),
+        (("address", "one", "Rome"), ("address", "one", "9 Lake Road", "negated"), False),
+        (("address", "one", "Rome"), ("address", "one", "Rome", "negated"), True),
     ],
 )
 def test_what_the_rules_have_read_in_a_message_is_not_doubled(
-    theirs: tuple[str, Any, str], mine: tuple[str, Any, str], known: bool
+    theirs: tuple[Any, ...], mine: tuple[Any, ...], known: bool
 ) -> None:
     item = Item(
         id="m1", owner=Owner("", "ada"), kind="fact", text="", subject="user",
         attribute=theirs[0], cardinality=theirs[1], value=theirs[2],
     )  # fmt: skip
+    if "closed" in theirs:
+        item = msgspec.structs.replace(item, state="superseded", confidence=0.0)
     [one] = read("My place is Rome.", row("My place is Rome", "Rome")).found
-    fact = msgspec.structs.replace(one.fact, attribute=mine[0], cardinality=mine[1], value=mine[2])
+    attribute, cardinality, value, *negated = mine
+    fact = msgspec.structs.replace(
+        one.fact, attribute=attribute, cardinality=cardinality, value=value, negated=bool(negated)
+    )
     assert is_known(fact, item) is known
     assert not is_known(msgspec.structs.replace(fact, subject="wife"), item)

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from actormem.core.facts.attributes import ATTRIBUTES
+from actormem.core.facts.reconcile import closes
 from actormem.core.facts.request import Said
 from actormem.core.facts.sameness import loose, within
 from actormem.core.values import Fact, Item
@@ -41,15 +42,18 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 def is_known(fact: Fact, item: Item) -> bool:
     """Whether an item of the same message says it already, so that the model's reading adds nothing.
 
-    What the rules have read of a `one` attribute stands, edited or not; of many values those that are a part of one
-    another are the same, and so is the same value under a name of the model's own.
+    What the rules have read of a `one` attribute stands, edited or not, and so does what they have read of a value,
+    taken back or not. Values that are a part of one another are the same, and so is one value under a name of the
+    model's own.
     """
     if not item.attribute or item.subject.casefold() != fact.subject.casefold():
         return False
     mine, theirs = loose(fact.value), loose(item.value)
+    ends = fact.negated or closes(item)
     if item.attribute != fact.attribute:
-        return mine == theirs and fact.attribute not in ATTRIBUTES and not fact.negated
-    return fact.cardinality == "one" or mine == theirs or within(mine, theirs) or within(theirs, mine)
+        return mine == theirs and fact.attribute not in ATTRIBUTES and not ends
+    alike = mine == theirs or within(mine, theirs) or within(theirs, mine)
+    return alike or (fact.cardinality == "one" and not ends)
 
 
 def times_of(said: Said, fact: Fact, valid_from: str | None, valid_until: str | None) -> tuple[int, int]:
