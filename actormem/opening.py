@@ -66,7 +66,7 @@ async def open(
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits: Memories a note may hold at most.
         write_threshold: Importance, 0 to 1, below which what a user says in passing is not kept as a fact.
-        summaries_at_once, llm_deadline_s: Summaries made at the same time; seconds one background call may take.
+        summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
         extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.

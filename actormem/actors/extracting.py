@@ -125,6 +125,7 @@ class Extracting:
 
     def dropped(self, items: Iterable[Item]) -> list[Write]:
         """The messages of these items are not to be read, nor what is being read in them kept."""
+        self._heard.clear()
         writes: list[Write] = []
         for item in items:
             for source in item.sources if item.source != "summary" else ():
@@ -185,8 +186,9 @@ class Extracting:
                 if not await self._time_has_come():
                     await self._call()
         except ActorMemError:
-            # The actor ends: what waits is in the record.
+            # The actor ends, or its disk has failed: what waits is in the record.
             self._services.counters.extractions_failed += 1
+            self._rest_until_s = self._services.clock.monotonic_s() + RETRY_S
         finally:
             self._running = self._hurried = False
             self._done()

@@ -5,7 +5,6 @@ the writes that make it last.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 
 import msgspec
 
@@ -17,8 +16,6 @@ from actormem.core.facts.extraction import extract
 from actormem.core.facts.found import Found, is_known
 from actormem.core.facts.reconcile import reconcile, rivals
 from actormem.core.facts.remember import episode, fact_item, text_hash
-from actormem.core.facts.request import Said
-from actormem.core.ids import item_number
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
@@ -28,7 +25,6 @@ __all__ = ["Intake"]
 
 FORGOTTEN = "[forgotten]"
 SPOKEN_ROLES = ("user", "assistant")
-SOUGHT_MAX = 512  # newest messages of a session among which one is sought that waits to be read
 
 
 class Intake:
@@ -72,25 +68,6 @@ class Intake:
         self._offered = []
         stored = self._stored(self._taken_in(session_id, messages, imported=False))
         return [*stored, *self._offered]
-
-    def said(self, source: tuple[str, str]) -> Said | None:
-        """A user message with what the assistant said before it; None where it is gone or long ago."""
-        session_id, message_id = source
-        near = islice(self._partition.session_episodes(session_id), SOUGHT_MAX)
-        one = next((item for item in near if message_id in item.source_ids and item.source == "user"), None)
-        if one is None:
-            return None
-        before = next(near, None)
-        return Said(
-            session_id=session_id,
-            message_id=message_id,
-            text=one.text,
-            before=before.text if before is not None and before.source == "assistant" else "",
-            speaker=one.speaker,
-            time_ms=one.event_ms,
-            offset_minutes=one.offset_minutes,
-            number=item_number(one.id) or 0,
-        )
 
     def extracted(self, found: Sequence[Found]) -> list[Write]:
         """Take in what an LLM found in messages; what they say by the rules already changes nothing."""

@@ -6,6 +6,7 @@ another's. Everything here follows from the record; the partition is a cache of 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import anyio.lowlevel
 import anyio.to_thread
@@ -18,12 +19,14 @@ from actormem.actors.extracting import Extracting
 from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
 from actormem.actors.messages import Settle, Wake
+from actormem.actors.reading import said_in
 from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
+from actormem.core.facts.found import tells_of
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
 from actormem.core.session.events import MessageAdded
@@ -69,7 +72,7 @@ class LongTermActor:
             self._partition.set_vectors(ids, np.stack(rows))
         self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
         self._vectors.want()
-        await self._extracting.started(scope, self._intake.said)
+        await self._extracting.started(scope, partial(said_in, self._partition))
 
     async def stopped(self, reason: str) -> None:
         """Nothing to keep: all of it is in the record."""
@@ -276,13 +279,16 @@ class LongTermActor:
         item = self._item(asked.id)
         blocks = self._intake.blocks
         gone = (item, *blocks.earlier(item)) if item.source == "summary" else self._intake.chain(item)
-        words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
         rewritten: list[Item] = []
+        others: list[Item] = []
         if asked.sources:
-            for other in self._intake.of_sources(one for one in gone if one.source != "summary"):
-                if other.kind == "episode":
-                    words.add(other.text)
-                    rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
+            others = self._intake.of_sources(one for one in gone if one.source != "summary")
+            gone = (*gone, *(one for one in others if one not in gone and tells_of(one, gone)))
+        words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
+        for other in others:
+            if other.kind == "episode":
+                words.add(other.text)
+                rewritten.append(self._intake.without_words(other, [one.quote for one in gone]))
         ids = {one.id for one in gone}
         values = (*(one.quote for one in gone if one.quote), *shown_words(gone))
         cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]

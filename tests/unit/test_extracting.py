@@ -468,6 +468,26 @@ async def test_forgetting_a_user_leaves_no_byte_of_what_waited(tmp_path: Path) -
 
 
 @one_loop
+async def test_a_fact_whose_sentence_tells_of_a_forgotten_one_goes_with_it(tmp_path: Path) -> None:
+    said = "I'm allergic to sesame. Because of that our kitchen has never seen tahini since we married."
+    quote = "our kitchen has never seen tahini since we married"
+    llm = ScriptedLLM(
+        lambda _: told(
+            row(quote, "tahini", "banned", text="The kitchen has never seen tahini because of sesame."),
+            row("since we married", "married", "marriage", text="The user is married."),
+        )
+    )
+    async with opened(tmp_path, llm=llm, extract=True) as runtime:
+        await answered(await runtime.spawn("s", user="ada"), said)
+        await runtime.settle()
+        assert await values(runtime, "banned") == ["tahini"]
+        await forget_item(runtime)
+        assert await values(runtime, "banned") == []
+        assert await values(runtime, "marriage") == ["married"]
+        assert files_holding(tmp_path, "sesame") == []
+
+
+@one_loop
 async def test_an_edited_fact_stays_as_it_was_edited() -> None:
     llm = ScriptedLLM(lambda _: told(row("My new address is 9 Lake Road", "9 Lake Road", "address")))
     async with opened(llm=llm, extract=True) as runtime:

@@ -6,6 +6,7 @@ value among many that began earlier.
 """
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
@@ -17,7 +18,7 @@ from actormem.core.facts.request import Said
 from actormem.core.facts.sameness import loose, within
 from actormem.core.values import Fact, Item
 
-__all__ = ["Found", "is_known", "moment_ms", "times_of"]
+__all__ = ["Found", "is_known", "moment_ms", "tells_of", "times_of"]
 
 DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 YEARS: Final = range(1900, 2200)  # others are a slip of the model's
@@ -54,6 +55,17 @@ def is_known(fact: Fact, item: Item) -> bool:
         return mine == theirs and fact.attribute not in ATTRIBUTES and not ends
     alike = mine == theirs or within(mine, theirs) or within(theirs, mine)
     return alike or (fact.cardinality == "one" and not ends)
+
+
+def tells_of(item: Item, gone: Iterable[Item]) -> bool:
+    """Whether a fact of the same message tells more than its own words: those of a fact that is forgotten, too."""
+    if not item.attribute:
+        return False
+    return any(
+        (one.quote and one.quote != item.quote and (one.quote in item.quote or one.quote in item.text))
+        or (one.value and one.value in item.text and one.value not in item.quote)
+        for one in gone
+    )
 
 
 def times_of(said: Said, fact: Fact, valid_from: str | None, valid_until: str | None) -> tuple[int, int]:
