@@ -337,6 +337,24 @@ async def test_a_model_that_is_back_reads_what_waited() -> None:
 
 
 @one_loop
+async def test_a_dead_llm_keeps_nobody_in_memory_and_what_waits_is_read_at_the_next_waking() -> None:
+    replies: list[str | Exception] = [ProviderError("down", provider="scripted")] * 3 + [told(row(*BERGEN))]
+    llm, clock = ScriptedLLM(replies), FakeClock()
+    async with opened(llm=llm, extract=True, clock=clock, idle_s=100) as runtime:
+        await answered(await runtime.spawn("s", user="ada"), CABIN)
+        await settled(runtime, clock, llm, 3)
+        await clock.advance(250)
+        await until(partial(resident, runtime, 0))
+        assert await values(runtime, "cabin_place") == []
+        await runtime.settle()
+        assert await values(runtime, "cabin_place") == ["Bergen"]
+
+
+async def resident(runtime: actormem.Runtime, count: int) -> bool:
+    return runtime.statistics().longterm.residents == count
+
+
+@one_loop
 async def test_over_the_tokens_of_a_day_messages_wait() -> None:
     llm = ScriptedLLM(echo)
     async with opened(llm=llm, extract=True, daily_llm_tokens=50) as runtime:
