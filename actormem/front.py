@@ -28,6 +28,7 @@ __all__ = [
     "positive",
     "query_text",
     "share",
+    "switch",
     "text_or_none",
     "user_message",
     "whole",
@@ -81,6 +82,13 @@ def whole(name: str, value: object) -> int:
     """The count, if it is a whole number above 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"{name} must be a whole number above 0, not {value!r}")
+    return value
+
+
+def switch(name: str, value: object) -> bool:
+    """The value, if it is True or False."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be True or False, not {value!r}")
     return value
 
 

@@ -18,7 +18,7 @@ from actormem.actors.summarizer import SummarizerActor
 from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
-from actormem.front import positive, share, whole
+from actormem.front import positive, share, switch, whole
 from actormem.kernel import ActorSystem, Clock, SystemClock
 from actormem.ports import LLM, Cache, Embedder, Record, Tokenizer, Warmer
 from actormem.runtime import Runtime
@@ -47,6 +47,7 @@ async def open(
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE,
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
     daily_llm_tokens: int | None = None,
+    extract: bool = True,
     prewarm: str | Warmer | None = None,
     idle_s: float = limits.IDLE_S,
     resident_limit: int = limits.RESIDENT_LIMIT,
@@ -57,21 +58,19 @@ async def open(
 
     Args:
         path: The folder, made where it is missing; None keeps everything in this process's memory.
-        llm: Writes the summaries: `openai:MODEL`, an object of yours, or None: then they are extractive.
+        llm: Writes summaries, finds facts: `openai:MODEL`, an object of yours, or None: rules do both.
         embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer: One for all sessions; None takes each session's model's own.
         prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
-        recall_deadline_s: What a turn waits at most for its memories, in seconds.
-        turn_wait_s: What a turn waits at most for the one before it, in seconds.
+        recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits: Memories a note may hold at most.
         write_threshold: Importance, 0 to 1, below which what a user says in passing is not kept as a fact.
-        summaries_at_once: Summaries made at the same time.
-        llm_deadline_s: What one background call may take, in seconds.
+        summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
+        extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
-        idle_s: Seconds without a message before a session or an owner's memory leaves this process's memory.
-        resident_limit: How many of each may be in it.
+        idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
         lock_wait_s: Seconds to wait for another process to leave the folder.
         clock: Time; a fake one in tests.
 
@@ -91,6 +90,7 @@ async def open(
         summaries_at_once=whole("summaries_at_once", summaries_at_once),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
+        extract=switch("extract", extract),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)

@@ -12,12 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actormem.core.values import Item, JsonValue, Owner, SessionKey
+from actormem.core.writes import (
+    AppendEvents,
+    DeleteIntent,
+    DeleteItems,
+    EraseOwner,
+    EraseSession,
+    MarkShown,
+    PutIntent,
+    PutItems,
+    PutTombstones,
+    PutVectors,
+    ReleaseNames,
+    ReplaceTexts,
+    SaveSnapshot,
+    SetProgress,
+    StoredEvent,
+    Write,
+)
 from actormem.errors import StorageError
 
 __all__ = [
     "LLM",
     "AppendEvents",
     "Cache",
+    "DeleteIntent",
     "DeleteItems",
     "Embedder",
     "EraseOwner",
@@ -25,6 +44,7 @@ __all__ = [
     "Labels",
     "MarkShown",
     "OwnerItems",
+    "PutIntent",
     "PutItems",
     "PutTombstones",
     "PutVectors",
@@ -95,6 +115,8 @@ class LLM(Protocol):
     1. `complete` gives the reply's text, never empty; anything else is a `ProviderError`.
     2. It returns or raises within `deadline_s`, whatever the server does (hang, drip, garbage).
     3. Errors hold no prompt text and no key.
+    4. With `schema`, a JSON Schema, it asks for JSON of that shape as strictly as its server can; the reply may
+       still be anything.
     """
 
     @property
@@ -102,7 +124,12 @@ class LLM(Protocol):
     @property
     def window_tokens(self) -> int: ...
     async def complete(
-        self, messages: Sequence[Mapping[str, JsonValue]], *, tokens_max: int, deadline_s: float
+        self,
+        messages: Sequence[Mapping[str, JsonValue]],
+        *,
+        tokens_max: int,
+        deadline_s: float,
+        schema: Mapping[str, JsonValue] | None = None,
     ) -> str: ...
     async def aclose(self) -> None: ...
 
@@ -161,22 +188,6 @@ class Cache(Protocol):
 # --- the record ----------------------------------------------------------------------------------
 
 
-class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One event of a session as the record keeps it.
-
-    Attributes:
-        sequence: Its place in the session, from 1, without gaps.
-        name: An id that stands once in its session (a message id), or an empty string.
-        body: The event without its words.
-        text: Its words, in a column that can be erased; None where it has none or they are gone.
-    """
-
-    sequence: int
-    body: bytes
-    name: str = ""
-    text: str | None = None
-
-
 class SessionHistory(msgspec.Struct, frozen=True, kw_only=True):
     """What is needed to wake a session: the newest snapshot (or None) and the events after it, in order."""
 
@@ -201,111 +212,6 @@ class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Item, ...]
     vectors: Mapping[str, bytes]
     tombstones: frozenset[str]
-
-
-class AppendEvents(msgspec.Struct, frozen=True):
-    """Append to a session, which begins with its first event. Sequences follow the last one stored."""
-
-    key: SessionKey
-    events: tuple[StoredEvent, ...]
-    time_ms: int
-
-
-class SaveSnapshot(msgspec.Struct, frozen=True):
-    """Keep the state of a session after event `sequence`; replaces the one before."""
-
-    key: SessionKey
-    sequence: int
-    body: bytes
-
-
-class ReplaceTexts(msgspec.Struct, frozen=True):
-    """Put other words (or None) in the place of those of some events; the session's snapshot goes too."""
-
-    key: SessionKey
-    texts: tuple[tuple[int, str | None], ...]
-
-
-class ReleaseNames(msgspec.Struct, frozen=True):
-    """Take the names off the events from `first` to `last`, so that they may be given again.
-
-    The session is behind (see `Record.behind`) until its progress is past `last`.
-    """
-
-    key: SessionKey
-    first: int
-    last: int
-
-
-class MarkShown(msgspec.Struct, frozen=True):
-    """Event `sequence` of the session is a note that shows these items."""
-
-    key: SessionKey
-    sequence: int
-    item_ids: tuple[str, ...]
-
-
-class SetProgress(msgspec.Struct, frozen=True):
-    """Long-term memory has taken in the session's events up to `sequence`. Never goes back."""
-
-    key: SessionKey
-    sequence: int
-
-
-class PutItems(msgspec.Struct, frozen=True):
-    """Store items, new ones and new states of old ones. Their owners are theirs alone."""
-
-    items: tuple[Item, ...]
-
-
-class PutVectors(msgspec.Struct, frozen=True):
-    """Store vectors of items: (item id, float32 bytes) made by `embedder`. Ignored where the item is gone."""
-
-    owner: Owner
-    embedder: str
-    vectors: tuple[tuple[str, bytes], ...]
-
-
-class DeleteItems(msgspec.Struct, frozen=True):
-    """Remove items with their vectors and what says where they were shown."""
-
-    owner: Owner
-    item_ids: tuple[str, ...]
-
-
-class PutTombstones(msgspec.Struct, frozen=True):
-    """Hashes of forgotten texts, which are never taken in again."""
-
-    owner: Owner
-    hashes: tuple[str, ...]
-
-
-class EraseSession(msgspec.Struct, frozen=True):
-    """Remove a session: its events, texts, snapshot, progress."""
-
-    key: SessionKey
-
-
-class EraseOwner(msgspec.Struct, frozen=True):
-    """Remove everything of an owner."""
-
-    owner: Owner
-
-
-Write: TypeAlias = (
-    AppendEvents
-    | SaveSnapshot
-    | ReplaceTexts
-    | ReleaseNames
-    | MarkShown
-    | SetProgress
-    | PutItems
-    | PutVectors
-    | DeleteItems
-    | PutTombstones
-    | EraseSession
-    | EraseOwner
-)
 
 
 class RecordStatistics(msgspec.Struct, frozen=True, kw_only=True):
@@ -366,5 +272,10 @@ class Record(Protocol):
         """Sessions and event sequences whose notes show the item."""
         ...
 
+    async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
+        """What is still to be done for the owner: name and body of each, by name."""
+        ...
+
+    async def owners_with_intents(self) -> tuple[Owner, ...]: ...
     async def scrub(self) -> None: ...
     def statistics(self) -> RecordStatistics: ...

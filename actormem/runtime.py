@@ -48,6 +48,9 @@ class Runtime(OwnerMemory):
         """Take up what was in flight when the folder was left; `open` does it."""
         for key in await self._services.record.behind():
             self._system.ref("session", key).tell(say.Wake())
+        if self._services.llm is not None and self._services.options.extract:
+            for owner in await self._services.record.owners_with_intents():
+                self._system.ref("longterm", owner).tell(say.Wake())
 
     # --- sessions ---------------------------------------------------------------------------------------
 

@@ -33,6 +33,11 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         summaries_refused: Requests that did not get through; they were asked again.
         summaries_over_daily_tokens: Calls that `daily_llm_tokens` did not allow; those summaries are extractive.
         values_repaired: Sentences left out of an LLM's summaries because of a value their source does not have.
+        extractions, extractions_failed, extractions_over_daily_tokens: Calls for facts in a batch of messages, by what
+            came of them; messages of the others wait for another call, or the rules' reading is all there is.
+        extractions_dropped: Messages that wait no more, because too many waited or too many calls failed.
+        extracted_facts, extracted_facts_refused: Facts that an LLM found beside the rules, and those left out because
+            their message does not say them in these words.
         news_refused: News for long-term memory that did not get through; it was read from the record later.
         orphan_tool_calls: Calls that were closed with a marked "no result", because none had come.
         orphan_results: Results that came for no open call: kept and listed, never shown.
@@ -53,6 +58,12 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     summaries_refused: int
     summaries_over_daily_tokens: int
     values_repaired: int
+    extractions: int
+    extractions_failed: int
+    extractions_over_daily_tokens: int
+    extractions_dropped: int
+    extracted_facts: int
+    extracted_facts_refused: int
     news_refused: int
     orphan_tool_calls: int
     orphan_results: int
@@ -80,6 +91,12 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         summaries_refused=counters.summaries_refused,
         summaries_over_daily_tokens=counters.summaries_over_daily_tokens,
         values_repaired=counters.values_repaired,
+        extractions=counters.extractions,
+        extractions_failed=counters.extractions_failed,
+        extractions_over_daily_tokens=counters.extractions_over_daily_tokens,
+        extractions_dropped=counters.extractions_dropped,
+        extracted_facts=counters.extracted_facts,
+        extracted_facts_refused=counters.extracted_facts_refused,
         news_refused=counters.news_refused,
         orphan_tool_calls=counters.orphan_tool_calls,
         orphan_results=counters.orphan_results,

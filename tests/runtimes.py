@@ -38,14 +38,19 @@ async def opened(
     llm: ScriptedLLM | None = None,
     embedder: ScriptedEmbedder | None = None,
     clock: FakeClock | None = None,
+    extract: bool = False,
     **options: object,
 ) -> AsyncGenerator[actormem.Runtime, None]:
-    """A runtime whose time stands still unless the test moves it; no actor of it may crash unseen."""
+    """A runtime whose time stands still unless the test moves it; no actor of it may crash unseen.
+
+    What a scripted LLM is asked for are summaries, unless the test wants facts too.
+    """
     async with actormem.open(
         path,
         llm=llm,
         embedder=embedder or ScriptedEmbedder(),
         clock=clock or FakeClock(),
+        extract=extract,
         durability="process",
         **options,  # type: ignore[arg-type]
     ) as runtime:

@@ -4,7 +4,7 @@ Every method changes the partition at once, so that the next turn reads what thi
 the writes that make it last.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -13,6 +13,7 @@ from actormem.actors.memory_messages import Observed, RememberBlocks, RememberIt
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
 from actormem.core.facts.extraction import extract
+from actormem.core.facts.found import Found, is_known
 from actormem.core.facts.passages import passages, passages_of, without_words
 from actormem.core.facts.reconcile import reconcile, rivals
 from actormem.core.facts.remember import episode, fact_item, text_hash
@@ -31,12 +32,23 @@ SPOKEN_ROLES = ("user", "assistant")
 class Intake:
     """Writes into one owner's partition.
 
+    Args:
+        offer: Told of each user message of a live session, what the rules read in it, and what was said before it.
+
     Attributes:
         blocks: Which items stand for which summary blocks.
     """
 
-    def __init__(self, owner: Owner, partition: Partition, services: Services) -> None:
+    def __init__(
+        self,
+        owner: Owner,
+        partition: Partition,
+        services: Services,
+        offer: Callable[[Item, Sequence[Fact], str], list[Write]],
+    ) -> None:
         self._owner = owner
+        self._offer = offer
+        self._offered: list[Write] = []
         self._partition = partition
         self._services = services
         self.blocks = BlockItems(partition, services)
@@ -55,7 +67,39 @@ class Intake:
     def observe(self, session_id: str, observed: Sequence[Observed]) -> list[Write]:
         """Take in messages of a live session; those that are in already change nothing."""
         messages = [one.message for one in observed]
-        return self._stored(self._taken_in(session_id, messages, imported=False))
+        self._offered = []
+        stored = self._stored(self._taken_in(session_id, messages, imported=False))
+        return [*stored, *self._offered]
+
+    def extracted(self, found: Sequence[Found]) -> list[Write]:
+        """Take in what an LLM found in messages; what they say by the rules already changes nothing."""
+        changed: dict[str, Item] = {}
+        for one in found:
+            said, fact = one.said, one.fact
+            message = Message(
+                role="user",
+                content=said.text,
+                name=None if said.speaker == "user" else said.speaker,
+                id=said.message_id,
+                time_ms=one.event_ms,
+                offset_minutes=said.offset_minutes,
+            )
+            known = (self._partition.item(id) for id in self._by_source.get(said.source, ()))
+            if any(item is not None and is_known(fact, item) for item in known):
+                continue
+            heard = msgspec.structs.replace(message, time_ms=said.time_ms)
+            if self._wanted(fact, heard, imported=False):
+                self._services.counters.extracted_facts += 1
+                items = self._fact(
+                    said.session_id,
+                    fact,
+                    message,
+                    imported=False,
+                    expires_ms=one.expires_ms,
+                    sequence=said.number,
+                )
+                changed |= {item.id: item for item in items}
+        return self._stored(changed)
 
     def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
         """Take in messages of an older log; gives how many items it made."""
@@ -130,6 +174,15 @@ class Intake:
                 near = (self._partition.item(id) for id in (one.supersedes, one.superseded_by) if id)
                 waiting += [other for other in near if other is not None]
         return tuple(found.values())
+
+    def of_sources(self, items: Iterable[Item]) -> list[Item]:
+        """Every item that comes from a message these items come from."""
+        ids: dict[str, None] = {}
+        for item in items:
+            for source in item.sources:
+                ids |= dict.fromkeys(self._by_source.get(source, ()))
+        found = (self._partition.item(id) for id in ids)
+        return [item for item in found if item is not None]
 
     def without_words(self, gone: Sequence[Item]) -> tuple[list[Item], set[str]]:
         """What these items quote, cut out of the episodes they came from; and what the messages were before.
@@ -227,12 +280,16 @@ class Intake:
             changed.append(made)
         if message.role == "user":
             previous = self._answered.get(session_id, "")
-            for fact in extract(
+            facts = extract(
                 message.text,
                 previous=previous,
                 time_ms=message.time_ms,
                 offset_minutes=message.offset_minutes,
-            ):
+            )
+            if not imported:
+                whole = msgspec.structs.replace(changed[0], text=kept)
+                self._offered += self._offer(whole, facts, previous)
+            for fact in facts:
                 if self._wanted(fact, message, imported):
                     changed += self._fact(session_id, fact, message, imported=imported)
         return changed
@@ -247,8 +304,16 @@ class Intake:
         return buried_ms is not None and (imported or message.time_ms <= buried_ms)
 
     def _fact(
-        self, session_id: str, fact: Fact, message: Message, *, imported: bool, expires_ms: int = 0
+        self,
+        session_id: str,
+        fact: Fact,
+        message: Message,
+        *,
+        imported: bool,
+        expires_ms: int = 0,
+        sequence: int = 0,
     ) -> list[Item]:
+        """The items that change; `sequence` is its place among facts of the same time where it is found late."""
         new = fact_item(
             self._owner,
             session_id,
@@ -258,7 +323,7 @@ class Intake:
             imported=imported,
             now_ms=self._services.clock.now_ms(),
         )
-        new = msgspec.structs.replace(new, expires_ms=expires_ms) if expires_ms else new
+        new = msgspec.structs.replace(new, expires_ms=expires_ms, sequence=sequence or new.sequence)
         ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
         existing = [item for id in ids if (item := self._partition.item(id)) is not None]
         changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]

@@ -6,6 +6,7 @@ another's. Everything here follows from the record; the partition is a cache of 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import anyio.lowlevel
 import anyio.to_thread
@@ -14,15 +15,18 @@ import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
+from actormem.actors.extracting import Extracting
 from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
-from actormem.actors.messages import Settle
+from actormem.actors.messages import Settle, Wake
+from actormem.actors.reading import said_in
 from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
+from actormem.core.facts.found import tells_of
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
 from actormem.core.session.events import MessageAdded
@@ -46,7 +50,8 @@ class LongTermActor:
         self._owner = owner
         self._services = services
         self._partition = Partition(services.embedder.dimensions)
-        self._intake = Intake(owner, self._partition, services)
+        self._extracting = Extracting(owner, services, self._settled)
+        self._intake = Intake(owner, self._partition, services, self._extracting.offer)
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -67,13 +72,15 @@ class LongTermActor:
             self._partition.set_vectors(ids, np.stack(rows))
         self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
         self._vectors.want()
+        await self._extracting.started(scope, partial(said_in, self._partition))
 
     async def stopped(self, reason: str) -> None:
         """Nothing to keep: all of it is in the record."""
 
     def idle(self) -> bool:
-        """Nothing on its way to the record, no vector in the making."""
-        return self._waiting_count == 0 and not (self._vectors and self._vectors.pending)
+        """Nothing on its way to the record, no vector in the making, no message being read."""
+        working = self._extracting.pending or (self._vectors is not None and self._vectors.pending)
+        return self._waiting_count == 0 and not working
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
@@ -86,6 +93,11 @@ class LongTermActor:
                 reply.answer(self._partition.speakers)
             case say.Observe():
                 await self._observe(message)
+            case say.Extracted():
+                found, writes = self._extracting.taken(message)
+                self._record([*self._intake.extracted(found), *writes], None, None)
+            case Wake():
+                self._extracting.want()
             case say.RememberBlocks():
                 self._record(await self._intake.remember_blocks(message), None, None)
             case say.RememberItem():
@@ -115,6 +127,7 @@ class LongTermActor:
                 self._settling.append(reply)
                 assert self._vectors is not None
                 self._vectors.hurry()
+                self._extracting.hurry()
                 self._settled()
             case _:
                 raise AssertionError(f"long-term memory was sent a {type(message).__name__}")
@@ -146,8 +159,8 @@ class LongTermActor:
     async def _retract(self, session_id: str, message_ids: tuple[str, ...]) -> list[Write]:
         """Undo what was taken in from messages that were rewound. Done again, it changes nothing."""
         found = self._intake.retraction(session_id, message_ids)
-        await self._remove(found.gone)
-        writes = self._intake.retracted(session_id, found)
+        writes = await self._remove(found.gone)
+        writes += self._intake.retracted(session_id, found)
         if found.gone:
             writes.append(DeleteItems(self._owner, tuple(item.id for item in found.gone)))
         return writes
@@ -173,6 +186,7 @@ class LongTermActor:
             raise
         assert self._vectors is not None
         self._vectors.want()
+        self._extracting.want()
 
     # --- what is found -----------------------------------------------------------------------------------
 
@@ -265,17 +279,19 @@ class LongTermActor:
         item = self._item(asked.id)
         blocks = self._intake.blocks
         gone = (item, *blocks.earlier(item)) if item.source == "summary" else self._intake.chain(item)
-        words = {one.quote for one in gone if one.quote} | {one.text for one in gone}
         rewritten: list[Item] = []
+        wholes: set[str] = set()
         if asked.sources:
+            others = self._intake.of_sources(one for one in gone if one.source != "summary")
+            gone = (*gone, *(one for one in others if one not in gone and tells_of(one, gone)))
             rewritten, wholes = self._intake.without_words([one for one in gone if one.source != "summary"])
-            words |= wholes
+        words = {one.quote for one in gone if one.quote} | {one.text for one in gone} | wholes
         ids = {one.id for one in gone}
         values = (*(one.quote for one in gone if one.quote), *shown_words(gone))
         cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]
         touched = (*rewritten, *(whole for whole, _ in cut))
         shown_in = await self._shown_in((*gone, *touched))
-        await self._remove(gone)
+        dropped = await self._remove(gone)
         for other in rewritten:
             self._partition.put(other)
         words |= {block_name(one.session_id, one.sequence) for one in gone if one.source == "summary"}
@@ -283,6 +299,7 @@ class LongTermActor:
         writes: list[Write] = [
             DeleteItems(self._owner, tuple(one.id for one in gone)),
             PutTombstones(self._owner, hashes),
+            *dropped,
             *await self._cut_summaries(cut),
         ]
         if rewritten:
@@ -309,8 +326,8 @@ class LongTermActor:
             if not asked.session_id or item.session_id == asked.session_id
         )
         shown_in = await self._shown_in(gone) if asked.session_id else frozenset[SessionKey]()
-        await self._remove(gone)
-        writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
+        writes = await self._remove(gone)
+        writes += [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))
 
     async def _shown_in(self, items: Sequence[Item]) -> frozenset[SessionKey]:
@@ -319,8 +336,10 @@ class LongTermActor:
         found = [await record.shown_in(self._owner, item.id) for item in items]
         return frozenset(key for places in found for key, _ in places)
 
-    async def _remove(self, items: tuple[Item, ...]) -> None:
+    async def _remove(self, items: tuple[Item, ...]) -> list[Write]:
+        """Take items out of memory; gives the writes that keep their messages from being read."""
         assert self._vectors is not None
+        writes = self._extracting.dropped(items)
         labels = [label for item in items if (label := self._partition.label(item.id)) is not None]
         for count, item in enumerate(items, 1):
             self._partition.remove(item.id)
@@ -328,6 +347,7 @@ class LongTermActor:
             if count % REMOVE_STEP_ITEMS == 0:
                 await anyio.lowlevel.checkpoint()
         self._vectors.remove(labels)  # last: an index that was begun meanwhile is not used
+        return writes
 
     # --- rest ------------------------------------------------------------------------------------------------
 
@@ -339,3 +359,4 @@ class LongTermActor:
             self._settling.clear()
         elif self._settling and self._vectors is not None:
             self._vectors.hurry()  # what came since they asked is waited for too
+            self._extracting.hurry()

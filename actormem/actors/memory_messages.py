@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from actormem.core.facts.found import Found
+from actormem.core.facts.request import Said
 from actormem.core.session.events import MessageAdded, message_of
 from actormem.core.session.replay import Placed
 from actormem.core.values import Fact, Hit, Item, Message, SessionKey
@@ -17,6 +19,7 @@ __all__ = [
     "CutSummaries",
     "DropItems",
     "EditItem",
+    "Extracted",
     "ForgetItem",
     "Forgotten",
     "GetItem",
@@ -79,6 +82,17 @@ class RememberBlocks(msgspec.Struct, frozen=True):
 
     key: SessionKey
     blocks: tuple[BlockWords, ...]
+
+
+class Extracted(msgspec.Struct, frozen=True):
+    """What an LLM found in user messages. A tell of the actor's own child: taken where the messages are as they were.
+
+    `gone` are messages that wait no more: they are not there, or were given up.
+    """
+
+    said: tuple[Said, ...]
+    found: tuple[Found, ...]
+    gone: tuple[tuple[str, str], ...] = ()
 
 
 class RecallItems(msgspec.Struct, frozen=True, kw_only=True):

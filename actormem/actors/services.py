@@ -10,6 +10,7 @@ import msgspec
 from actormem import limits
 from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
+from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.precedence import Precedence
 from actormem.core.prices import Prices
 from actormem.core.values import Owner
@@ -32,6 +33,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         summaries_at_once: Summaries that are made at the same time.
         llm_deadline_s: What one background call to the LLM may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
+        extract: Whether the LLM finds facts beside the rules.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -40,6 +42,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE
     llm_deadline_s: float = limits.LLM_DEADLINE_S
     daily_llm_tokens: int | None = None
+    extract: bool = True
 
 
 class Counters(msgspec.Struct):
@@ -50,6 +53,12 @@ class Counters(msgspec.Struct):
     summaries_refused: int = 0
     summaries_over_daily_tokens: int = 0
     values_repaired: int = 0
+    extractions: int = 0
+    extractions_failed: int = 0
+    extractions_over_daily_tokens: int = 0
+    extractions_dropped: int = 0
+    extracted_facts: int = 0
+    extracted_facts_refused: int = 0
     llm_failures: int = 0
     llm_prompt_tokens: int = 0
     llm_reply_tokens: int = 0
@@ -117,7 +126,14 @@ class Services:
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
         self.forgetting: set[Owner] = set()  # whose sessions take nothing in until it is done
         self.precedence = Precedence(clock)
-        self.daily_tokens = DailyTokens(cache, clock, options.daily_llm_tokens)
+        self.llm_calls = LLMCalls(
+            clock=clock,
+            daily_tokens=DailyTokens(cache, clock, options.daily_llm_tokens),
+            counts=self.counters,
+            draw_share=draw_share,
+            deadline_s=options.llm_deadline_s,
+        )
+        self.extracting = anyio.CapacityLimiter(options.summaries_at_once)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)

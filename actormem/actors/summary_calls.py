@@ -1,11 +1,10 @@
-"""Summaries by an LLM: part by part within its window, tried again, checked, counted, cached.
+"""Summaries by an LLM: part by part within its window, checked, counted, cached.
 
 The law of the file: whatever the LLM does, the answer is a checked summary or None, and then the caller writes an
 extractive one. What takes time (counting, searching for values, the check) runs in threads, which hand the
 interpreter over at each sentence: the event loop waits for none of it.
 """
 
-import logging
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,29 +14,24 @@ from typing import TypeVar
 import anyio.to_thread
 import msgspec
 
+from actormem.actors.llm_calls import LLMRequest
 from actormem.actors.messages import Summarize
 from actormem.actors.services import Services
 from actormem.core.entities import find_entities
 from actormem.core.summary import Request, SpanRequests, Summary, checked_summary
-from actormem.core.values import Entity, Owner
-from actormem.errors import ProviderError
-from actormem.limits import LLM_BACKOFF_S, LLM_REST_S, LLM_TRIES
+from actormem.core.values import Entity
 from actormem.ports import LLM
 
 __all__ = ["SummaryCalls", "find_politely", "stored_summary"]
 
 Made = TypeVar("Made")
-logger = logging.getLogger(__name__)
-LATE_S = 5.0  # an LLM of the caller's own that does not keep its deadline is cut off this much later
 
 
 class SummaryCalls:
-    """The calls of one runtime; after some failures in a row the LLM rests."""
+    """The summaries of one runtime."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._failures_in_a_row = 0
-        self._rest_until_s = 0.0
 
     async def summary(self, job: Summarize) -> Summary | None:
         """The LLM's summary, or the one it gave for the same words before; None where there is none to be had."""
@@ -47,7 +41,7 @@ class SummaryCalls:
         cache, owner, key = self._services.cache, job.key.owner, _content_key(llm, job)
         [stored] = await cache.get_many(owner, [key])
         known = stored_summary(stored)
-        if known is not None or self._services.clock.monotonic_s() < self._rest_until_s:
+        if known is not None or self._services.llm_calls.rest_s:
             return known
         erasure_count = self._services.erasure_count
         written = await self._written(llm, job)
@@ -76,53 +70,20 @@ class SummaryCalls:
             request = await self._in_thread(partial(requests.next, so_far))
             if request is None:
                 return summary and msgspec.structs.replace(summary, repaired_count=repaired_count)
-            reply = await self._reply(llm, job.key.owner, request)
-            if reply is None:
+            call = LLMRequest(
+                prompt=request.prompt,
+                prompt_tokens=request.prompt_tokens,
+                reply_tokens=request.reply_tokens,
+            )
+            replied = await self._services.llm_calls.reply(llm, job.key.owner, call)
+            self._services.counters.summaries_over_daily_tokens += replied.over
+            if replied.text is None:
                 return None
-            summary, reply_tokens = await self._in_thread(partial(_checked, reply, request, count))
-            self._services.counters.llm_reply_tokens += reply_tokens
-            await self._services.daily_tokens.give_back(job.key.owner, request.reply_tokens - reply_tokens)
+            summary, reply_tokens = await self._in_thread(partial(_checked, replied.text, request, count))
+            await self._services.llm_calls.counted(job.key.owner, call, reply_tokens)
             if summary is None:
                 return None
             repaired_count += summary.repaired_count
-
-    async def _reply(self, llm: LLM, owner: Owner, request: Request) -> str | None:
-        """One call, tried again with growing pauses; None once it has failed as often as is allowed."""
-        clock, counters = self._services.clock, self._services.counters
-        for number in range(LLM_TRIES):
-            if not await self._services.daily_tokens.take(
-                owner, request.prompt_tokens + request.reply_tokens
-            ):
-                counters.summaries_over_daily_tokens += 1
-                return None
-            counters.llm_prompt_tokens += request.prompt_tokens
-            try:
-                reply = await self._called(llm, request)
-            except Exception as error:
-                counters.llm_failures += 1
-                await self._services.daily_tokens.give_back(owner, request.reply_tokens)
-                asked_s = 0.0
-                if isinstance(error, ProviderError):
-                    asked_s = error.retry_after_s
-                else:  # an LLM of the caller's own: its bug must not end the summaries of all
-                    logger.warning("the LLM %s raised %s", llm.name, type(error).__name__)
-                pause_s = max(asked_s, LLM_BACKOFF_S * 2**number)
-                if number < LLM_TRIES - 1:
-                    await clock.sleep(pause_s * (1 + self._services.draw_share() / 2))
-            else:
-                self._failures_in_a_row = 0
-                return reply
-        self._failures_in_a_row += 1
-        if self._failures_in_a_row >= LLM_TRIES:
-            self._rest_until_s = clock.monotonic_s() + LLM_REST_S
-        return None
-
-    async def _called(self, llm: LLM, request: Request) -> str:
-        """One answer within the deadline, whether or not the LLM keeps it."""
-        deadline_s = self._services.options.llm_deadline_s
-        with self._services.clock.deadline(deadline_s + LATE_S):
-            return await llm.complete(request.prompt, tokens_max=request.reply_tokens, deadline_s=deadline_s)
-        raise ProviderError("it did not keep its deadline", provider=llm.name)
 
     async def _in_thread(self, make: Callable[[], Made]) -> Made:
         return await anyio.to_thread.run_sync(make, limiter=self._services.counting)

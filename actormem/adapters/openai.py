@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from actormem.adapters.openai_client import SAFE_WORD, Connection, ReplyError, read, sendable
+from actormem.adapters.openai_shapes import SHAPES, refuses_shape, shape_arguments
 from actormem.adapters.prefixes import repaired
 from actormem.adapters.rows import unit_rows
 from actormem.core.values import JsonValue
@@ -116,6 +117,7 @@ class OpenAILLM:
         self._window_tokens = window_tokens or listed
         # OpenAI's newer models refuse the old word, most other servers know only that one.
         self._limit_word = "max_tokens" if self._connection.base_url else "max_completion_tokens"
+        self._shape = 0  # the strictest way to ask for JSON that the server is not known to refuse
 
     @property
     def name(self) -> str:
@@ -133,19 +135,31 @@ class OpenAILLM:
         return f"<OpenAILLM {self.name}, window {self._window_tokens} tokens>"
 
     async def complete(
-        self, messages: Sequence[Mapping[str, JsonValue]], *, tokens_max: int, deadline_s: float
+        self,
+        messages: Sequence[Mapping[str, JsonValue]],
+        *,
+        tokens_max: int,
+        deadline_s: float,
+        schema: Mapping[str, JsonValue] | None = None,
     ) -> str:
         wire = [sendable(message) for message in messages]
 
         async def ask(client: Any) -> bytes:
-            word = self._limit_word
-            try:
-                return await self._attempt(client, wire, {word: tokens_max})
-            except Exception as error:
-                if not refuses_argument(error, word):
-                    raise
-            self._limit_word = other_limit_word(word)
-            return await self._attempt(client, wire, {self._limit_word: tokens_max})
+            word, shape = self._limit_word, self._shape
+            while True:
+                arguments = {word: tokens_max, **shape_arguments(schema, shape)}
+                try:
+                    content = await self._attempt(client, wire, arguments)
+                except Exception as error:
+                    if word == self._limit_word and refuses_argument(error, word):
+                        word = other_limit_word(word)
+                    elif schema is not None and shape < SHAPES - 1 and refuses_shape(error):
+                        shape += 1
+                    else:
+                        raise
+                else:  # remembered once it has worked: a request that is refused whatever its shape tells nothing
+                    self._limit_word, self._shape = word, shape if schema is not None else self._shape
+                    return content
 
         content = await self._connection.call(ask, deadline_s)
         try:
@@ -158,9 +172,10 @@ class OpenAILLM:
         """Close its connections."""
         await self._connection.aclose()
 
-    async def _attempt(self, client: Any, wire: list[Any], limit: dict[str, int]) -> bytes:
+    async def _attempt(self, client: Any, wire: list[Any], arguments: dict[str, Any]) -> bytes:
         completions = client.chat.completions.with_streaming_response
-        return await read(completions.create(model=self._model, messages=wire, **limit), CHAT_REPLY_BYTES_MAX)
+        request = completions.create(model=self._model, messages=wire, **arguments)
+        return await read(request, CHAT_REPLY_BYTES_MAX)
 
 
 class OpenAIEmbedder:

@@ -19,8 +19,10 @@ from actormem.storage.rows import RELEASED_MARK, owner_number, session_place
 
 __all__ = [
     "behind",
+    "intents",
     "load_items",
     "load_session",
+    "owners_with_intents",
     "read_events",
     "session_names",
     "sessions",
@@ -122,6 +124,30 @@ def behind(connection: sqlite3.Connection) -> tuple[SessionKey, ...]:
         (RELEASED_MARK,),
     )
     return tuple(SessionKey(Owner(tenant, user), session_id) for tenant, user, session_id in rows)
+
+
+def intents(connection: sqlite3.Connection, owner: Owner) -> tuple[tuple[str, bytes], ...]:
+    """What is still to be done for an owner, by name."""
+    rows = connection.execute(
+        "SELECT name, body, checksum FROM intents WHERE owner_no = ? ORDER BY name",
+        (owner_number(connection, owner),),
+    )
+    with closing(rows):
+        return tuple(checked_intent(*row) for row in rows)
+
+
+def checked_intent(name: str, body: bytes, expected: int) -> tuple[str, bytes]:
+    verify(expected, name, body)
+    return name, body
+
+
+def owners_with_intents(connection: sqlite3.Connection) -> tuple[Owner, ...]:
+    """Owners for whom something is still to be done."""
+    rows = connection.execute(
+        """SELECT tenant, user FROM owners
+        WHERE owner_no IN (SELECT owner_no FROM intents) ORDER BY owner_no"""
+    )
+    return tuple(Owner(tenant, user) for tenant, user in rows)
 
 
 def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> OwnerItems:

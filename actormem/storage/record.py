@@ -202,6 +202,12 @@ class SqliteRecord:
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         return await self._read(lambda connection: reads.shown_in(connection, owner, item_id))
 
+    async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
+        return await self._read(lambda connection: reads.intents(connection, owner))
+
+    async def owners_with_intents(self) -> tuple[Owner, ...]:
+        return await self._read(reads.owners_with_intents)
+
     async def _read(self, question: Callable[[sqlite3.Connection], T]) -> T:
         return await to_thread.run_sync(self._answer, question, limiter=self._reading)
 

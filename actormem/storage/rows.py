@@ -16,10 +16,12 @@ from actormem.core.ids import item_number
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.ports import (
     AppendEvents,
+    DeleteIntent,
     DeleteItems,
     EraseOwner,
     EraseSession,
     MarkShown,
+    PutIntent,
     PutItems,
     PutTombstones,
     PutVectors,
@@ -92,6 +94,10 @@ def apply(connection: sqlite3.Connection, write: Write | ReserveNumbers) -> None
             delete_items(connection, write)
         case PutTombstones():
             put_tombstones(connection, write)
+        case PutIntent():
+            put_intent(connection, write)
+        case DeleteIntent():
+            delete_intent(connection, write)
         case EraseSession():
             erase_session(connection, write)
         case EraseOwner():
@@ -359,6 +365,20 @@ def put_tombstones(connection: sqlite3.Connection, write: PutTombstones) -> None
     )
 
 
+def put_intent(connection: sqlite3.Connection, write: PutIntent) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO intents (owner_no, name, body, checksum) VALUES (?, ?, ?, ?)",
+        (owner_made(connection, write.owner), write.name, write.body, checksum(write.name, write.body)),
+    )
+
+
+def delete_intent(connection: sqlite3.Connection, write: DeleteIntent) -> None:
+    connection.execute(
+        "DELETE FROM intents WHERE owner_no = ? AND name = ?",
+        (owner_number(connection, write.owner), write.name),
+    )
+
+
 def erase_owner(connection: sqlite3.Connection, write: EraseOwner) -> None:
     owner_no = owner_number(connection, write.owner)
     if owner_no is None:
@@ -372,6 +392,6 @@ def erase_owner(connection: sqlite3.Connection, write: EraseOwner) -> None:
             f"DELETE FROM {table} WHERE session_no IN (SELECT session_no FROM sessions WHERE owner_no = ?)",
             (owner_no,),
         )
-    for table in ("sessions", "vectors", "items", "tombstones", "owners"):
+    for table in ("sessions", "vectors", "items", "tombstones", "intents", "owners"):
         connection.execute(f"DELETE FROM {table} WHERE owner_no = ?", (owner_no,))
     mark(connection, SCRUB_MARK, 1)

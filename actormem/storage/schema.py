@@ -15,13 +15,13 @@ from typing import Final, Literal, TypeAlias
 
 from actormem.errors import CorruptError, StorageError, VersionError
 from actormem.storage.failures import storage_error
+from actormem.storage.migration import FORMAT_VERSION, INTENTS, migrate
 
 __all__ = ["FORMAT_VERSION", "Durability", "connect_reader", "connect_writer", "files_bytes"]
 
 Durability: TypeAlias = Literal["power", "process"]
 
 APPLICATION_ID: Final = 0x616D656D  # "amem", in the header of the file
-FORMAT_VERSION: Final = 1  # goes up with every change of a table; see `migrate` of a later version
 BUSY_TIMEOUT_MS: Final = 5_000  # only a foreign tool can hold the file: wait for it a little, then fail
 WAL_BYTES_MAX: Final = 64 * 1024 * 1024  # what the write-ahead log is cut back to after a checkpoint
 STATEMENTS_CACHED: Final = 256  # more than this package has
@@ -61,6 +61,7 @@ TABLES: Final = (
     """CREATE TABLE tombstones (
         owner_no INTEGER NOT NULL, hash TEXT NOT NULL,
         PRIMARY KEY (owner_no, hash)) WITHOUT ROWID""",
+    INTENTS,
 )
 
 
@@ -85,6 +86,7 @@ def connect_writer(path: Path | None, durability: Durability) -> sqlite3.Connect
             if path is None:
                 create_tables(connection)
             set_pragmas(connection, path, durability)
+            migrate(connection)
         except BaseException:
             connection.close()
             raise

@@ -36,6 +36,7 @@ class ScriptedLLM:
 
     Attributes:
         prompts: The messages of every call, in order, also of those that failed.
+        schemas: The shape that each call asked for, None where it asked for words.
         in_flight_count: Calls that are being answered now.
         in_flight_max_count: The most there were at once.
     """
@@ -51,6 +52,7 @@ class ScriptedLLM:
         window_tokens: int = 8_192,
     ) -> None:
         self.prompts: list[tuple[Mapping[str, JsonValue], ...]] = []
+        self.schemas: list[Mapping[str, JsonValue] | None] = []
         self.in_flight_count = 0
         self.in_flight_max_count = 0
         self.closed = False
@@ -75,14 +77,22 @@ class ScriptedLLM:
         """Calls so far, with those that failed."""
         return len(self.prompts)
 
-    async def complete(self, messages: Messages, *, tokens_max: int, deadline_s: float) -> str:
-        """The next answer of the script.
+    async def complete(
+        self,
+        messages: Messages,
+        *,
+        tokens_max: int,
+        deadline_s: float,
+        schema: Mapping[str, JsonValue] | None = None,
+    ) -> str:
+        """The next answer of the script, whatever shape is asked for.
 
         Raises:
             ProviderError: The script ran out, the answer is empty, or `deadline_s` passed.
         """
         del tokens_max  # a script is as long as it is
         self.prompts.append(tuple(messages))
+        self.schemas.append(schema)
         reply = self._next(messages)
         self.in_flight_count += 1
         self.in_flight_max_count = max(self.in_flight_max_count, self.in_flight_count)

@@ -165,6 +165,60 @@ async def test_the_length_of_a_reply_is_asked_for_in_the_word_the_server_knows(
     assert words == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
 
 
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {"facts": {"type": "array"}}, "required": ["facts"]}
+SHAPES = ["json_schema", "json_object", None]
+
+
+def shapes(server: LoopbackServer) -> list[str | None]:
+    return [seen.body.get("response_format", {}).get("type") for seen in server.seen]
+
+
+async def test_promise_4_a_reply_of_a_shape_is_asked_for_by_its_schema(
+    llm: LLM, server: LoopbackServer
+) -> None:
+    server.seen.clear()
+    reply = await llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S, schema=SCHEMA)
+    assert reply == "摘要：退款三天内到账。", "the reply may be anything"
+    for seen in server.seen:
+        described = seen.body["response_format"]["json_schema"]
+        assert (described["schema"], described["strict"]) == (SCHEMA, True)
+
+
+@pytest.mark.parametrize(("refused", "status"), [(0, 200), (1, 404), (2, 400)])
+async def test_promise_4_what_the_server_refuses_is_asked_for_less_strictly_and_remembered(
+    openai_llm: OpenAILLM, server: LoopbackServer, refused: int, status: int
+) -> None:
+    server.faults.extend([Answer({"error": {"message": "unknown response_format"}}, status)] * refused)
+    for _ in range(2):
+        await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S, schema=SCHEMA)
+    assert shapes(server) == [*SHAPES[: refused + 1], SHAPES[refused]]
+    await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
+    assert shapes(server)[-1] is None, "words are asked for as words"
+
+
+@pytest.mark.parametrize("status", [400, 500])
+async def test_promise_4_a_request_that_is_refused_whatever_its_shape_is_an_error_and_nothing_is_remembered(
+    openai_llm: OpenAILLM, server: LoopbackServer, status: int
+) -> None:
+    tries = 3 if status == 400 else 1
+    server.faults.extend([Answer({"error": {"message": PROMPT}}, status)] * tries)
+    with pytest.raises(ProviderError) as caught:
+        await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S, schema=SCHEMA)
+    assert (caught.value.status, len(server.seen)) == (status, tries)
+    await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S, schema=SCHEMA)
+    assert shapes(server)[-1] == "json_schema"
+
+
+async def test_a_server_that_knows_neither_the_shape_nor_the_word_is_asked_in_its_own_way(
+    openai_llm: OpenAILLM, server: LoopbackServer
+) -> None:
+    word = {"error": {"message": "Unsupported parameter", "param": "max_tokens"}}
+    server.faults.extend([Answer({"error": {"message": "no"}}, 400), Answer(word, 400)])
+    assert await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S, schema=SCHEMA)
+    assert shapes(server) == ["json_schema", "json_object", "json_object"]
+    assert "max_completion_tokens" in server.seen[-1].body
+
+
 async def test_the_fake_keeps_prompts_and_counts_calls_in_flight(anyio_backend: str) -> None:
     gate = anyio.Event()
     llm = ScriptedLLM(["一", "二", "三"], wait_for=gate)
