@@ -2,16 +2,20 @@
 
 Measured, for each set of conversations (see `benchmarks.dataset`) and each category of its questions, no LLM:
   n          questions that name evidence; the others are not asked
-  R@5, R@10  share of a question's evidence among the first 5 and 10 messages that the hits come from; the mean
+  R@1, R@5, R@10
+             share of a question's evidence among the first messages that the hits come from; the mean
   95 %       bootstrap interval of R@10 over questions, as if they were independent of each other
   MRR        1 / rank of the first evidence among those ten, 0 where there is none; the mean
+  newer      share of the questions about what has changed whose newer message is among those ten and stands above
+             the older one; `-` where a set does not say which is which
   ceiling    share of the evidence that is in the memory of the owner who is asked: no honest recall finds more
   p50, p95   ms of a recall, the embedding of the question included
   degraded   recalls that a step missed its deadline for
   foreign    messages or items of another owner that came back: must be 0, and the exit code is 1 where it is not
 
 Each log is taken in whole by `import_history`, each owner apart, and every question is asked after that; the hits of a
-`Runtime.recall` of ten are read best first, each as the messages it came from.
+`Runtime.recall` of ten are read best first, each as the messages it came from. The notes of a check are remembered
+one by one, and a note that answers counts as all of the evidence.
 
 Not measured: whether a model answers well with what was found, the time to import, and live sessions (a turn's note
 has a share of tokens; here there is a count of hits).
@@ -22,6 +26,7 @@ something foreign came back, 2 the data is missing or the call is wrong.
 
 import sys
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from time import perf_counter
 
 import anyio
@@ -38,17 +43,20 @@ NAME = "recall"
 EMBEDDERS = ("local", "hashing")
 HITS = 10
 DEADLINE_S = 5.0  # patient: a recall that is cut short says little about what could be found
+NO_NOTES: Mapping[str, str] = {}
 QUICK_CONVERSATIONS = 2
 QUICK_QUESTIONS = 30  # of each conversation
 RESAMPLES = 2_000
 SEED = 20_240_229
 COLUMNS = (
     ("n", "question_count", 0),
+    ("R@1", "recall_at_1", 3),
     ("R@5", "recall_at_5", 3),
     ("R@10", "recall_at_10", 3),
     ("95 % from", "recall_at_10_low", 3),
     ("to", "recall_at_10_high", 3),
     ("MRR", "mrr", 3),
+    ("newer", "newer_first", 3),
     ("ceiling", "ceiling", 3),
     ("p50 ms", "recall_p50_ms", 1),
     ("p95", "recall_p95_ms", 1),
@@ -65,6 +73,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         found: Ids of the messages that the hits came from, best first, each once, at most ten.
         evidence: Ids of the messages that hold the answer.
         own: Those of them that the owner who is asked has.
+        any_of: Whether one of them is all that is asked for.
+        newer_first: Whether the newer of two values was found, above the older; None where nothing says.
         foreign_count: Hits and messages of another owner.
         degraded: Whether a step missed its deadline.
         elapsed_ms: Of the call.
@@ -77,6 +87,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     foreign_count: int
     degraded: bool
     elapsed_ms: float
+    any_of: bool = False
+    newer_first: bool | None = None
 
 
 async def measure(data: Set, embedder: str) -> list[Answer]:
@@ -86,20 +98,37 @@ async def measure(data: Set, embedder: str) -> list[Answer]:
     for turn in data.turns:
         logs.setdefault((turn.owner, turn.session), []).append(turn)
     async with actormem.open(None, embedder=embedder) as runtime:
+        notes: dict[str, str] = {}
         for (owner, session), turns in logs.items():
-            messages = [turn.message for turn in turns]
-            await runtime.import_history(messages, session_id=f"{owner}/{session}", user=owner)
+            if data.notes:
+                for turn in turns:
+                    item = await runtime.remember(turn.text or "", user=owner)
+                    notes[item.id] = turn.message_id
+            else:
+                messages = [turn.message for turn in turns]
+                await runtime.import_history(messages, session_id=f"{owner}/{session}", user=owner)
         await runtime.settle()
-        return [await ask(runtime, question, owners) for question in data.questions]
+        return [await ask(runtime, question, owners, notes) for question in data.questions]
 
 
-async def ask(runtime: actormem.Runtime, question: Question, owners: Mapping[str, str]) -> Answer:
-    """Ask as the question's owner; `owners` says whose each message is, by its id."""
+async def ask(
+    runtime: actormem.Runtime,
+    question: Question,
+    owners: Mapping[str, str],
+    notes: Mapping[str, str] = NO_NOTES,
+) -> Answer:
+    """Ask as the question's owner.
+
+    Args:
+        owners: Whose each message is, by its id.
+        notes: Which line each item that was remembered is, by the item's id.
+    """
     owner = question.owner
     began_s = perf_counter()
     recall = await runtime.recall(question.text, user=owner, limit=HITS, deadline_s=DEADLINE_S)
     elapsed_ms = (perf_counter() - began_s) * 1000
-    sources = list(dict.fromkeys(source for hit in recall for source in hit.item.source_ids))
+    lines = [(notes[hit.item.id],) if hit.item.id in notes else hit.item.source_ids for hit in recall]
+    sources = list(dict.fromkeys(source for line in lines for source in line))
     foreign_items = sum(hit.item.owner.user != owner for hit in recall)
     foreign_sources = sum(owners.get(source, owner) != owner for source in sources)
     return Answer(
@@ -110,7 +139,17 @@ async def ask(runtime: actormem.Runtime, question: Question, owners: Mapping[str
         foreign_count=foreign_items + foreign_sources,
         degraded=bool(recall.degraded),
         elapsed_ms=elapsed_ms,
+        any_of=question.any_of,
+        newer_first=_newer_first(sources[:HITS], question),
     )
+
+
+def _newer_first(found: Sequence[str], question: Question) -> bool | None:
+    if not question.older_ids or not question.newer_ids:
+        return None
+    newer = next((place for place, one in enumerate(found) if one in question.newer_ids), HITS)
+    older = next((place for place, one in enumerate(found) if one in question.older_ids), HITS)
+    return newer < older
 
 
 def figures(answers: Sequence[Answer]) -> dict[str, float]:
@@ -118,14 +157,17 @@ def figures(answers: Sequence[Answer]) -> dict[str, float]:
     at_10 = [_share(one, HITS) for one in answers]
     low, high = _interval(at_10)
     waits_ms = [one.elapsed_ms for one in answers]
+    told = [one.newer_first for one in answers if one.newer_first is not None]
     return {
         "question_count": len(answers),
+        "recall_at_1": _mean([_share(one, 1) for one in answers]),
         "recall_at_5": _mean([_share(one, 5) for one in answers]),
         "recall_at_10": _mean(at_10),
         "recall_at_10_low": low,
         "recall_at_10_high": high,
         "mrr": _mean([_reciprocal_rank(one) for one in answers]),
-        "ceiling": _mean([len(one.own) / len(one.evidence) for one in answers]),
+        **({"newer_first": _mean(told)} if told else {}),
+        "ceiling": _mean([_part(one, one.own) for one in answers]),
         "recall_p50_ms": report.percentile(waits_ms, 0.5),
         "recall_p95_ms": report.percentile(waits_ms, 0.95),
         "degraded_count": sum(one.degraded for one in answers),
@@ -134,7 +176,11 @@ def figures(answers: Sequence[Answer]) -> dict[str, float]:
 
 
 def _share(answer: Answer, count: int) -> float:
-    return len(answer.evidence.intersection(answer.found[:count])) / len(answer.evidence)
+    return _part(answer, answer.evidence.intersection(answer.found[:count]))
+
+
+def _part(answer: Answer, found: AbstractSet[str]) -> float:
+    return float(bool(found)) if answer.any_of else len(found) / len(answer.evidence)
 
 
 def _reciprocal_rank(answer: Answer) -> float:
@@ -170,11 +216,15 @@ def _measured(data: Set) -> dict[str, dict[str, float]]:
         groups = _groups(anyio.run(measure, data, embedder))
         found |= {f"{embedder}.{category}": figures(answers) for category, answers in groups.items()}
     rows = [
-        [row.replace(".", " ", 1), *(f"{one[name]:.{digits}f}" for _, name, digits in COLUMNS)]
+        [row.replace(".", " ", 1), *(_cell(one.get(name), digits) for _, name, digits in COLUMNS)]
         for row, one in found.items()
     ]
     print(f"\n{report.table([data.name, *(title for title, _, _ in COLUMNS)], rows)}", flush=True)
     return found
+
+
+def _cell(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def main(given: Sequence[str] | None = None) -> int:
