@@ -28,6 +28,7 @@ __all__ = [
     "positive",
     "query_text",
     "share",
+    "switch",
     "text_or_none",
     "user_message",
     "whole",
@@ -109,6 +110,13 @@ def offset_minutes(value: datetime | None) -> int:
     """The moment's offset from UTC."""
     offset = value.utcoffset() if value else None
     return int(offset.total_seconds() // 60) if offset else 0
+
+
+def switch(name: str, value: object) -> bool:
+    """The value, if it is True or False."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be True or False, not {type(value).__name__}")
+    return value
 
 
 def kinds_or_none(kinds: Sequence[str] | None) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ from actormem.actors import messages as say
 from actormem.actors.services import Services
 from actormem.core.budget import Budget
 from actormem.core.context.layout import Layout
-from actormem.core.ids import checked_id
+from actormem.core.ids import checked_id, checked_scope
 from actormem.core.policy import PolicyName, checked_policy
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
@@ -64,6 +64,7 @@ class Runtime(OwnerMemory):
         timezone: str | Unset = UNSET,
         policy: PolicyName | Unset = UNSET,
         layout: Layout | Unset = UNSET,
+        scope: str | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -81,6 +82,8 @@ class Runtime(OwnerMemory):
             policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
                 `window` or `full`; see the table of policies in the README.
             layout: Where notes stand and what is joined; `Layout()` to begin with.
+            scope: Keeps agents of one user apart: what is learned here belongs to it, and turns recall what is of
+                it or of none. Empty (to begin with): of none, and only that is recalled.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
@@ -99,6 +102,7 @@ class Runtime(OwnerMemory):
             timezone=zone_or_none(timezone),
             policy=None if policy is UNSET else checked_policy(policy),
             layout=None if layout is UNSET else layout,
+            scope=None if scope is UNSET else checked_scope(scope),
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)

@@ -163,6 +163,7 @@ class ContextMaker:
             min_score=FLOOR,
             blocks=frozenset(block.last for block in state.blocks if block.wire),
             profile=profile,
+            scope=state.settings.scope,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s, before=before)
 

@@ -50,21 +50,25 @@ class Intake:
         for item in sorted(self._partition.items(), key=lambda one: one.sequence):
             self._link(item)
 
-    def observe(self, session_id: str, observed: Sequence[Observed]) -> list[Write]:
+    def observe(self, session_id: str, observed: Sequence[Observed], scope: str = "") -> list[Write]:
         """Take in messages of a live session; those that are in already change nothing."""
         messages = [one.message for one in observed]
-        return self._stored(self._taken_in(session_id, messages, imported=False))
+        return self._stored(self._taken_in(session_id, messages, scope, imported=False))
 
-    def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
+    def imported(
+        self, session_id: str, messages: Sequence[Message], scope: str = ""
+    ) -> tuple[int, list[Write]]:
         """Take in messages of an older log; gives how many items it made."""
-        changed = self._taken_in(session_id, messages, imported=True)
+        changed = self._taken_in(session_id, messages, scope, imported=True)
         return len(changed), self._stored(changed)
 
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
         """Take in a fact that a caller states. What was forgotten before may be stated again by him."""
         message = Message(role="user", time_ms=asked.event_ms, offset_minutes=asked.offset_minutes)
         self._tombstones.pop(text_hash(asked.fact.text), None)
-        changed = self._fact("", asked.fact, message, imported=False, expires_ms=asked.expires_ms)
+        changed = self._fact(
+            "", asked.fact, message, asked.scope, imported=False, expires_ms=asked.expires_ms
+        )
         kept = next((item for item in changed if item.state == "live"), changed[0])
         return kept, self._stored({item.id: item for item in changed})
 
@@ -74,7 +78,7 @@ class Intake:
         for block in sorted(news.blocks, key=lambda one: one.last):
             if text_hash(block_name(news.key.session_id, block.last)) in self._tombstones:
                 continue
-            for item in await self.blocks.made(news.key, block):
+            for item in await self.blocks.made(news.key, block, news.scope):
                 self._put(item)
                 changed[item.id] = item
         return self._stored(changed)
@@ -188,19 +192,21 @@ class Intake:
         """Texts that are not to be taken in again, unless the user says them anew."""
         self._tombstones.update(dict.fromkeys(hashes, self._services.clock.now_ms()))
 
-    def _taken_in(self, session_id: str, messages: Sequence[Message], *, imported: bool) -> dict[str, Item]:
+    def _taken_in(
+        self, session_id: str, messages: Sequence[Message], scope: str, *, imported: bool
+    ) -> dict[str, Item]:
         changed: dict[str, Item] = {}
         for message in messages:
             if message.role not in SPOKEN_ROLES or not message.text.strip():
                 continue
             if not self._by_source.get((session_id, message.id)):
-                for item in self._one(session_id, message, imported=imported):
+                for item in self._one(session_id, message, scope, imported=imported):
                     changed[item.id] = item
             if message.role == "assistant":
                 self._answered[session_id] = message.text
         return changed
 
-    def _one(self, session_id: str, message: Message, *, imported: bool) -> list[Item]:
+    def _one(self, session_id: str, message: Message, scope: str, *, imported: bool) -> list[Item]:
         if self._is_buried(message.text, message, imported):
             return []
         place = self._places.get(session_id, 0) + 1
@@ -213,6 +219,7 @@ class Intake:
             place=place,
             imported=imported,
             now_ms=self._services.clock.now_ms(),
+            scope=scope,
         )
         self._put(made)
         changed = [made]
@@ -225,7 +232,7 @@ class Intake:
                 offset_minutes=message.offset_minutes,
             ):
                 if self._wanted(fact, message, imported):
-                    changed += self._fact(session_id, fact, message, imported=imported)
+                    changed += self._fact(session_id, fact, message, scope, imported=imported)
         return changed
 
     def _wanted(self, fact: Fact, message: Message, imported: bool) -> bool:
@@ -238,7 +245,7 @@ class Intake:
         return buried_ms is not None and (imported or message.time_ms <= buried_ms)
 
     def _fact(
-        self, session_id: str, fact: Fact, message: Message, *, imported: bool, expires_ms: int = 0
+        self, session_id: str, fact: Fact, message: Message, scope: str, *, imported: bool, expires_ms: int = 0
     ) -> list[Item]:
         new = fact_item(
             self._owner,
@@ -248,10 +255,12 @@ class Intake:
             number=self._services.record.next_item_number(),
             imported=imported,
             now_ms=self._services.clock.now_ms(),
+            scope=scope,
         )
         new = msgspec.structs.replace(new, expires_ms=expires_ms) if expires_ms else new
         ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
-        existing = [item for id in ids if (item := self._partition.item(id)) is not None]
+        found = (item for id in ids if (item := self._partition.item(id)) is not None)
+        existing = [item for item in found if item.scope == scope]  # one truth in each scope
         changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]
         for item in changed:
             self._put(item)

@@ -92,7 +92,7 @@ class LongTermActor:
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
             case say.ImportItems():
-                count, writes = self._intake.imported(message.session_id, message.messages)
+                count, writes = self._intake.imported(message.session_id, message.messages, message.scope)
                 self._record(writes, reply, count)
             case say.ListItems():
                 assert reply is not None
@@ -128,7 +128,7 @@ class LongTermActor:
             taken_back, observed = await self._read_again(news)
             if taken_back:
                 writes = await self._retract(session_id, taken_back)
-        writes += self._intake.observe(session_id, observed)
+        writes += self._intake.observe(session_id, observed, news.scope)
         self._record([*writes, SetProgress(news.key, news.upto)], None, None)
 
     async def _read_again(self, news: say.Observe) -> tuple[tuple[str, ...], tuple[say.Observed, ...]]:
@@ -186,7 +186,7 @@ class LongTermActor:
         now_ms = self._services.clock.now_ms()
         profile = None
         if asked.profile:
-            profile = profile_items(self._partition.facts(), now_ms, exclude={*exclude, *asked.shown})
+            profile = profile_items(self._partition.facts(asked.scope), now_ms, exclude={*exclude, *asked.shown})
         if not asked.query:
             return say.Recalled((), 0, changed, gone, profile)
         held = asked.shown.items()
@@ -201,6 +201,8 @@ class LongTermActor:
             exclude=frozenset(exclude),
             min_score=asked.min_score,
             at_ms=asked.at_ms,
+            scope=asked.scope,
+            deep=asked.deep,
         )
         assert self._vectors is not None
         self._vectors.want()
@@ -249,6 +251,8 @@ class LongTermActor:
 
     def _listed(self, asked: say.ListItems) -> tuple[Item, ...]:
         found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]
+        if asked.scope is not None:
+            found = [one for one in found if one.scope in ("", asked.scope)]
         if not asked.history:
             found = [one for one in found if one.state == "live" and not self._expired(one)]
         return tuple(sorted(found, key=lambda item: (item.event_ms, item.sequence)))

@@ -57,13 +57,15 @@ def observed(events: Iterable[Placed]) -> tuple[Observed, ...]:
 class Observe(msgspec.Struct, frozen=True, kw_only=True):
     """Take in what was said, up to event `upto`. A tell; sent after the commit, in order, repeated after a crash.
 
-    Without messages the events are read from the record; what a rewind among them took out is retracted.
+    Without messages the events are read from the record; what a rewind among them took out is retracted. What is
+    learned belongs to `scope`.
     """
 
     key: SessionKey
     first: int
     upto: int
     messages: tuple[Observed, ...]
+    scope: str = ""
 
 
 class BlockWords(msgspec.Struct, frozen=True):
@@ -79,6 +81,7 @@ class RememberBlocks(msgspec.Struct, frozen=True):
 
     key: SessionKey
     blocks: tuple[BlockWords, ...]
+    scope: str = ""
 
 
 class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +94,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
         repeatable: Those of `shown` that were shown so long ago that they may be shown again.
         profile: Whether to tell what is known of the owner, whatever the query.
+        scope: Items of it and of no scope alone; None for all.
+        deep: Archived items too.
     """
 
     query: str
@@ -105,6 +110,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None = None
     blocks: frozenset[int] = frozenset()
     profile: bool = False
+    scope: str | None = None
+    deep: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -141,6 +148,7 @@ class RememberItem(msgspec.Struct, frozen=True, kw_only=True):
     event_ms: int
     offset_minutes: int
     expires_ms: int = 0
+    scope: str = ""
 
 
 class ImportItems(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,13 +156,15 @@ class ImportItems(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     messages: tuple[Message, ...]
+    scope: str = ""
 
 
 class ListItems(msgspec.Struct, frozen=True):
-    """Answered by the owner's items, oldest first: live ones, or all versions."""
+    """Answered by the owner's items, oldest first: live ones, or all versions; of a scope and of none, or all."""
 
     kinds: frozenset[str] | None = None
     history: bool = False
+    scope: str | None = None
 
 
 class GetItem(msgspec.Struct, frozen=True):

@@ -60,6 +60,7 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     timezone: str | None = None
     policy: PolicyName | None = None
     layout: Layout | None = None
+    scope: str | None = None
 
 
 class ChangeTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +93,7 @@ def configured(settings: Settings) -> Configure:
         timezone=settings.timezone,
         policy=settings.policy,
         layout=settings.layout,
+        scope=settings.scope,
     )
 
 

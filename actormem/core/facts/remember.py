@@ -11,7 +11,15 @@ __all__ = ["episode", "fact_item", "text_hash"]
 
 
 def episode(
-    owner: Owner, session_id: str, message: Message, *, number: int, place: int, imported: bool, now_ms: int
+    owner: Owner,
+    session_id: str,
+    message: Message,
+    *,
+    number: int,
+    place: int,
+    imported: bool,
+    now_ms: int,
+    scope: str = "",
 ) -> Item:
     """The item that keeps a message verbatim.
 
@@ -19,6 +27,7 @@ def episode(
         number: Its own number in the record.
         place: Its place in the session: neighbours are found by it.
         imported: Whether it comes from an older log.
+        scope: Which agent it belongs to; empty for all.
     """
     return Item(
         id=item_id(number),
@@ -35,11 +44,20 @@ def episode(
         offset_minutes=message.offset_minutes,
         stored_ms=now_ms,
         sequence=place,
+        scope=scope,
     )
 
 
 def fact_item(
-    owner: Owner, session_id: str, fact: Fact, message: Message, *, number: int, imported: bool, now_ms: int
+    owner: Owner,
+    session_id: str,
+    fact: Fact,
+    message: Message,
+    *,
+    number: int,
+    imported: bool,
+    now_ms: int,
+    scope: str = "",
 ) -> Item:
     """The item that keeps what a message says of its subject. Its sequence is its number: order of arrival."""
     return Item(
@@ -62,6 +80,7 @@ def fact_item(
         offset_minutes=message.offset_minutes,
         stored_ms=now_ms,
         sequence=number,
+        scope=scope,
     )
 
 

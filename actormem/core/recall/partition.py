@@ -56,6 +56,7 @@ class Partition:
         self._stale_windows: dict[str, None] = {}
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
+        self._scopes = NameNumbers()
         self._attributes: dict[str, set[int]] = {}
         self._window_hashes: dict[int, int] = {}
         self._staleness = StaleEpisodes(self._table.mark_stale)
@@ -87,12 +88,15 @@ class Partition:
         """The episodes of a session, the last one first."""
         return (self._items[row] for row in self._neighbours.newest_first(session_id))
 
-    def facts(self) -> Iterator[Item]:
+    def facts(self, scope: str | None = None) -> Iterator[Item]:
         """The newest live items of each attribute, of the most important attributes, in no promised order.
+
+        Args:
+            scope: Only items of this scope and of none; None for all.
 
         Cost: about 1 ms, whatever the owner has said.
         """
-        live, event_ms = self._table.live, self._table.event_ms
+        live, event_ms = self._in_scope(self._table.live.copy(), scope), self._table.event_ms
         for name in nlargest(FACT_ATTRIBUTES, self._attributes, key=importance):
             rows = np.fromiter(self._attributes[name], np.int64)
             rows = rows[live[rows]]
@@ -119,7 +123,7 @@ class Partition:
             row = self._take_row(item)
         self._items[row] = item
         session, speaker = self._link(row, item)
-        self._table.fill(row, item, session, speaker)
+        self._table.fill(row, item, session, speaker, self._scopes.use(item.scope))
         self._staleness.add(row, item)
 
     def remove(self, id: str) -> None:
@@ -163,8 +167,9 @@ class Partition:
                 self._no_vector.pop(id, None)
 
     def labelled_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Labels and vectors of every item that has one, for an index: (n,), (n, dimensions)."""
-        rows = np.flatnonzero(self._table.has_vector[: self._table.limit])
+        """Labels and vectors of every item that has one, for an index: (n,), (n, dimensions). Archived ones have none."""
+        limit = self._table.limit
+        rows = np.flatnonzero(self._table.has_vector[:limit] & ~self._table.archived[:limit])
         return rows.astype(np.int64), self._vectors.take(rows)
 
     def stale_windows(self, limit: int | None = None) -> tuple[str, ...]:
@@ -236,7 +241,7 @@ class Partition:
         """The items that answer a query.
 
         Args:
-            nearest: An index over the vectors under `label` numbers; None: they are scanned.
+            nearest: An index over the vectors under `label` numbers; None: they are scanned, as for a deep query.
 
         Returns:
             Best first, equal scores older first, at most `query.limit`; near-duplicates left out. Scores in
@@ -245,7 +250,7 @@ class Partition:
         Cost:
             About 1 ms at 1,000 items, 10 to 20 ms at 100,000.
         """
-        ranked = self._search.ranked(query, self._words.terms(query.text), self._eligible(query), nearest)
+        ranked = self._search.ranked(query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest)
         hits = distinct(self._hits(ranked, query), query.limit)
         return newest_first(hits, query.text, ranked.telling, self._words)
 
@@ -264,7 +269,7 @@ class Partition:
     def _eligible(self, query: Query) -> NDArray[np.bool_]:
         table, limit = self._table, self._table.limit
         now_ms = query.now_ms if query.at_ms is None else query.at_ms
-        live = table.live[:limit].copy()
+        live = table.live[:limit] | table.archived[:limit] if query.deep else table.live[:limit].copy()
         if query.at_ms is not None:
             for row in np.flatnonzero(table.superseded[:limit]).tolist():
                 successor = self.item(self._items[row].superseded_by)
@@ -278,7 +283,14 @@ class Partition:
             row = self._rows.get(id)
             if row is not None:
                 live[row] = False
-        return live
+        return self._in_scope(live, query.scope)
+
+    def _in_scope(self, rows: NDArray[np.bool_], scope: str | None) -> NDArray[np.bool_]:
+        """The rows, changed in place, without those of other scopes."""
+        if scope is not None and any(name not in ("", scope) for name in self._scopes):
+            reach = [self._scopes[name] for name in self._scopes if name in ("", scope)]
+            rows &= np.isin(self._table.scope[: len(rows)], reach)
+        return rows
 
     def _take_row(self, item: Item) -> int:
         row = self._table.take_row()
@@ -316,6 +328,7 @@ class Partition:
 
     def _unlink(self, row: int, item: Item) -> None:
         self._staleness.drop(row, item)
+        self._scopes.leave(item.scope)
         if item.attribute:
             holders = self._attributes[item.attribute]
             holders.discard(row)
