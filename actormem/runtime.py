@@ -18,10 +18,10 @@ from actormem.errors import UsageError
 from actormem.front import owner_of, text_or_none, zone_or_none
 from actormem.kernel import ActorSystem
 from actormem.limits import SETTLE_TIMEOUT_S
-from actormem.memory import OwnerMemory
 from actormem.ports import SessionRow
 from actormem.session import Session
 from actormem.statistics import RuntimeStatistics, runtime_statistics
+from actormem.upkeep import Upkeep
 
 __all__ = ["UNSET", "Runtime"]
 
@@ -30,7 +30,7 @@ UNSET = msgspec.UNSET
 Unset: TypeAlias = msgspec.UnsetType
 
 
-class Runtime(OwnerMemory):
+class Runtime(Upkeep):
     """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Runtime(OwnerMemory):
     async def settle(self) -> None:
         """Return when no background work is pending: summaries swapped in, facts and vectors made, all durable."""
         self.check_loop()
-        for kind in ("session", "summarizer", "session", "longterm"):
+        for kind in ("session", "summarizer", "session", "longterm", "upkeep"):
             for key in self._system.keys(kind):
                 await self.ask(self._system.ref(kind, key), say.Settle(), timeout_s=SETTLE_TIMEOUT_S)
         await self._services.record.sync()

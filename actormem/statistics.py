@@ -42,6 +42,11 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         embedded_texts: Texts embedded, caches apart.
         prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
             are those that were not wanted any more.
+        hits_shown, hits_used: Memories recalled that a note showed; of these, those whose value, or half of whose
+            words, stands in the reply of the turn.
+        corrections, updates: Items edited or taken back (`no longer …`); items that a newer value superseded.
+        gate_skips: User messages for which nothing was recalled, since nothing could come of it.
+        retention_failures: Owners whose retention could not be seen to; it is tried again a day later.
     """
 
     sessions: KindStatistics
@@ -65,6 +70,12 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     prewarms: int
     prewarm_failures: int
     prewarms_dropped: int
+    hits_shown: int
+    hits_used: int
+    corrections: int
+    updates: int
+    gate_skips: int
+    retention_failures: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -92,4 +103,10 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         prewarms=counters.prewarms,
         prewarm_failures=counters.prewarm_failures,
         prewarms_dropped=counters.prewarms_dropped,
+        hits_shown=counters.hits_shown,
+        hits_used=counters.hits_used,
+        corrections=counters.corrections,
+        updates=counters.updates,
+        gate_skips=counters.gate_skips,
+        retention_failures=counters.retention_failures,
     )

@@ -111,7 +111,22 @@ class Intake:
         value = text if item.value and item.value not in text else item.value
         edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
         self._put(edited)
+        self._services.counters.corrections += 1
         return edited, self._stored({edited.id: edited})
+
+    def archive(self, item: Item, *, archived: bool) -> tuple[Item, list[Write]]:
+        """Put an item out of recall's reach, or back into it; nothing else of it changes.
+
+        Raises:
+            UsageError: It is superseded.
+        """
+        if item.state == "superseded":
+            raise UsageError("only an item that holds can be archived", hint="it is superseded")
+        after = msgspec.structs.replace(item, state="archived" if archived else "live")
+        if after == item:
+            return item, []
+        self._put(after)
+        return after, self._stored({after.id: after})
 
     def seen_in(self, session_id: str, message_ids: Iterable[str]) -> set[str]:
         """Items that come from these messages of the session alone."""
@@ -245,7 +260,14 @@ class Intake:
         return buried_ms is not None and (imported or message.time_ms <= buried_ms)
 
     def _fact(
-        self, session_id: str, fact: Fact, message: Message, scope: str, *, imported: bool, expires_ms: int = 0
+        self,
+        session_id: str,
+        fact: Fact,
+        message: Message,
+        scope: str,
+        *,
+        imported: bool,
+        expires_ms: int = 0,
     ) -> list[Item]:
         new = fact_item(
             self._owner,
@@ -261,10 +283,14 @@ class Intake:
         ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
         found = (item for id in ids if (item := self._partition.item(id)) is not None)
         existing = [item for item in found if item.scope == scope]  # one truth in each scope
-        changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]
-        for item in changed:
-            self._put(item)
-        return changed
+        changes = reconcile(new, existing, negated=fact.negated)
+        counters = self._services.counters
+        for change in changes:
+            self._put(change.item)
+            if change.item.id != new.id:
+                counters.updates += change.reason == "superseded"
+                counters.corrections += change.reason == "closed"
+        return [change.item for change in changes]
 
     def _put(self, item: Item) -> None:
         self._partition.put(item)

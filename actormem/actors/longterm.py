@@ -5,7 +5,8 @@ place alone: nothing of another owner can be found here, since it is not here; a
 another's. Everything here follows from the record; the partition is a cache of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import anyio.lowlevel
 import anyio.to_thread
@@ -14,16 +15,20 @@ import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
+from actormem.actors.daily import Daily
 from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
 from actormem.actors.messages import Settle
 from actormem.actors.redacting import shown_words
+from actormem.actors.retiring import cooled, retirement, retirement_writes, told_again
 from actormem.actors.services import Services
+from actormem.actors.usage import ShownCounts
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
+from actormem.core.health.retention import retired
 from actormem.core.recall.partition import Partition, Query
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
@@ -47,6 +52,8 @@ class LongTermActor:
         self._services = services
         self._partition = Partition(services.embedder.dimensions)
         self._intake = Intake(owner, self._partition, services)
+        self._shown_counts = ShownCounts(self._partition, services)
+        self._daily = Daily(owner, services)
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -69,7 +76,13 @@ class LongTermActor:
         self._vectors.want()
 
     async def stopped(self, reason: str) -> None:
-        """Nothing to keep: all of it is in the record."""
+        """Keep the counts; all else is in the record."""
+        writes = self._shown_counts.rest()
+        if writes:
+            with suppress(
+                StorageError
+            ):  # of a disk that has failed, which says so with every acknowledgement
+                self._services.record.submit(writes)
 
     def idle(self) -> bool:
         """Nothing on its way to the record, no vector in the making."""
@@ -77,6 +90,7 @@ class LongTermActor:
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
+        self._daily.look()
         match message:
             case say.RecallItems():
                 assert reply is not None
@@ -103,6 +117,10 @@ class LongTermActor:
             case say.EditItem():
                 item, writes = self._intake.edit(self._item(message.id), message.text)
                 self._record(writes, reply, item)
+            case say.ArchiveItem():
+                self._archive(message, reply)
+            case say.CountShown():
+                self._count_shown(message.ids)
             case say.ForgetItem():
                 await self._forget(message, reply)
             case say.CutSummaries():
@@ -110,6 +128,8 @@ class LongTermActor:
                 self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
+            case say.RetireItems():
+                await self._retire(reply)
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -155,6 +175,7 @@ class LongTermActor:
     def _record(self, writes: list[Write], reply: Reply | None, answer: object) -> None:
         """Store, and answer when it is durable; vectors follow by themselves."""
         self._waiting_count += 1
+        writes = [*self._shown_counts.due(), *writes]
 
         def then(error: StorageError | None) -> None:
             self._waiting_count -= 1
@@ -186,7 +207,9 @@ class LongTermActor:
         now_ms = self._services.clock.now_ms()
         profile = None
         if asked.profile:
-            profile = profile_items(self._partition.facts(asked.scope), now_ms, exclude={*exclude, *asked.shown})
+            profile = profile_items(
+                self._partition.facts(asked.scope), now_ms, exclude={*exclude, *asked.shown}
+            )
         if not asked.query:
             return say.Recalled((), 0, changed, gone, profile)
         held = asked.shown.items()
@@ -213,7 +236,13 @@ class LongTermActor:
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
+        if not asked.session_id:  # what a turn shows of them it tells by itself
+            self._count_shown(hit.item.id for hit in hits)
         return say.Recalled(hits, self._partition.considered_count(query), changed, gone, profile)
+
+    def _count_shown(self, ids: Iterable[str]) -> None:
+        if self._shown_counts.count(ids):
+            self._record([], None, None)
 
     def _has(self, id: str) -> bool:
         return self._partition.item(id) is not None
@@ -262,6 +291,13 @@ class LongTermActor:
         if item is None:
             raise NotFoundError("this user has no item of that id", id=id)
         return item
+
+    def _archive(self, asked: say.ArchiveItem, reply: Reply | None) -> None:
+        item, writes = self._intake.archive(self._item(asked.id), archived=asked.archived)
+        assert self._vectors is not None
+        if writes:
+            self._vectors.remove(cooled(self._partition, [item]))
+        self._record(writes, reply, item)
 
     # --- what is forgotten ---------------------------------------------------------------------------------
 
@@ -318,6 +354,16 @@ class LongTermActor:
         await self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))
+
+    async def _retire(self, reply: Reply | None) -> None:
+        now_ms, retention = self._services.clock.now_ms(), self._services.options.retention
+        found = retired(self._partition.items(), retention, now_ms)
+        answer = retirement(self._partition, found, await self._shown_in(found.gone))
+        await self._remove(found.gone)
+        self._intake.buried(told_again(found))
+        assert self._vectors is not None
+        self._vectors.remove(cooled(self._partition, found.changed))
+        self._record(retirement_writes(self._owner, found), reply, answer)
 
     async def _shown_in(self, items: Sequence[Item]) -> frozenset[SessionKey]:
         record = self._services.record

@@ -9,11 +9,13 @@ import msgspec
 
 from actormem.core.session.events import MessageAdded, message_of
 from actormem.core.session.replay import Placed
-from actormem.core.values import Fact, Hit, Item, Message, SessionKey
+from actormem.core.values import Fact, Hit, Item, Message, Owner, SessionKey
 from actormem.ports import Vectors
 
 __all__ = [
+    "ArchiveItem",
     "BlockWords",
+    "CountShown",
     "CutSummaries",
     "DropItems",
     "EditItem",
@@ -29,6 +31,9 @@ __all__ = [
     "Recalled",
     "RememberBlocks",
     "RememberItem",
+    "RetentionDue",
+    "RetireItems",
+    "Retirement",
     "Shown",
     "observed",
 ]
@@ -121,6 +126,12 @@ class Shown(msgspec.Struct, frozen=True):
     replacement: Item | None
 
 
+class CountShown(msgspec.Struct, frozen=True):
+    """Notes of a turn showed these items. A tell; what is lost of it is a count."""
+
+    ids: tuple[str, ...]
+
+
 class ReadSpeakers(msgspec.Struct, frozen=True):
     """Answered by the names of those who speak in the owner's episodes: a query may be about one of them."""
 
@@ -180,6 +191,13 @@ class EditItem(msgspec.Struct, frozen=True):
     text: str
 
 
+class ArchiveItem(msgspec.Struct, frozen=True):
+    """Put an item out of recall's reach, or back into it. Answered by the item as it then is, when durable."""
+
+    id: str
+    archived: bool
+
+
 class ForgetItem(msgspec.Struct, frozen=True):
     """Erase an item and what came from the same words. Answered by `Forgotten` when durable."""
 
@@ -211,3 +229,28 @@ class DropItems(msgspec.Struct, frozen=True):
     """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten`, durable."""
 
     session_id: str
+
+
+# --- upkeep → long-term, and back --------------------------------------------------------------------------
+
+
+class RetentionDue(msgspec.Struct, frozen=True):
+    """An owner's memory has woken, or been awake for a day. A tell to upkeep, from long-term memory."""
+
+    owner: Owner
+
+
+class RetireItems(msgspec.Struct, frozen=True):
+    """Take the next step of what retention asks for. Answered by `Retirement` when durable."""
+
+
+class Retirement(msgspec.Struct, frozen=True):
+    """Items that notes must not show any more, and the sessions that show them.
+
+    `erased_count` texts were erased; with `more` there is another step.
+    """
+
+    items: tuple[Item, ...]
+    shown_in: frozenset[SessionKey]
+    erased_count: int
+    more: bool

@@ -24,6 +24,7 @@ __all__ = [
     "CloseTurn",
     "Configure",
     "Erase",
+    "ExpireTexts",
     "OpenTurn",
     "Opened",
     "ReadMessages",
@@ -202,6 +203,15 @@ class Redact(msgspec.Struct, frozen=True):
 
 class Erase(msgspec.Struct, frozen=True):
     """Begin again as a session that never was. Answered, when durable, by whether there was anything."""
+
+
+class ExpireTexts(msgspec.Struct, frozen=True):
+    """Erase the messages from before that time, and what was written over them; not while a turn is open.
+
+    Answered by `Redacted`, durable.
+    """
+
+    before_ms: int
 
 
 class Redacted(msgspec.Struct, frozen=True):

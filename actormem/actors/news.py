@@ -57,9 +57,7 @@ class News:
         """What did not get through before is read from the record, with all since: then the news hold no messages."""
         missed, self._missed = self._missed, 0
         messages = () if missed else found
-        news = Observe(
-            key=self._key, first=missed or first, upto=upto, messages=messages, scope=self._scope
-        )
+        news = Observe(key=self._key, first=missed or first, upto=upto, messages=messages, scope=self._scope)
         if not self._gets_through(news):
             self._missed = missed or first
 

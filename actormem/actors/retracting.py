@@ -58,9 +58,7 @@ def retraction(
     for item in _of_each_chain(touched):
         ids = [id for name in rivals(item.attribute) for id in of_subject(item.subject, name)]
         near = [changed.get(one.id, one) for one in items(ids) if one.id not in leaving]
-        rows = [
-            one for one in near if one.id == item.id or (one.scope == item.scope and competes(item, one))
-        ]
+        rows = [one for one in near if one.id == item.id or (one.scope == item.scope and competes(item, one))]
         changed |= {one.id: one for one in relinked(item, rows, leaving.keys())}
     return Retraction(tuple(leaving.values()), tuple(changed.values()))
 

@@ -11,7 +11,9 @@ from actormem import limits
 from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.precedence import Precedence
+from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
+from actormem.core.recall.words import Words
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
@@ -32,6 +34,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         summaries_at_once: Summaries that are made at the same time.
         llm_deadline_s: What one background call to the LLM may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
+        retention: How long what is remembered is kept.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -40,6 +43,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE
     llm_deadline_s: float = limits.LLM_DEADLINE_S
     daily_llm_tokens: int | None = None
+    retention: Retention = Retention()
 
 
 class Counters(msgspec.Struct):
@@ -62,6 +66,12 @@ class Counters(msgspec.Struct):
     prewarms: int = 0
     prewarm_failures: int = 0
     prewarms_dropped: int = 0
+    hits_shown: int = 0
+    hits_used: int = 0
+    corrections: int = 0
+    updates: int = 0
+    gate_skips: int = 0
+    retention_failures: int = 0
 
 
 class Counting(Protocol):
@@ -117,6 +127,7 @@ class Services:
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
         self.forgetting: set[Owner] = set()  # whose sessions take nothing in until it is done
         self.precedence = Precedence(clock)
+        self.words = Words()
         self.daily_tokens = DailyTokens(cache, clock, options.daily_llm_tokens)
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)

@@ -11,6 +11,7 @@ from heapq import nlargest
 from itertools import islice
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -111,12 +112,15 @@ class Partition:
     def put(self, item: Item) -> None:
         """Take in a new item, or a new state of one that is here.
 
-        A changed text loses its vectors; they stand in `without_vectors` again.
+        A changed text loses its vectors; they stand in `without_vectors` again, as does what is archived no more,
+        for the sake of an index.
         """
         old = self.item(item.id)
         if old is not None and index_text(old) == index_text(item) and place_of(old) == place_of(item):
             row = self._rows[item.id]
             self._unlink(row, old)
+            if old.state == "archived" != item.state:
+                self._no_vector[item.id] = None
         else:
             if old is not None:
                 self.remove(item.id)
@@ -125,6 +129,17 @@ class Partition:
         session, speaker = self._link(row, item)
         self._table.fill(row, item, session, speaker, self._scopes.use(item.scope))
         self._staleness.add(row, item)
+
+    def count_shown(self, id: str, now_ms: int) -> bool:
+        """Note that an item was shown at that time; says whether it is here."""
+        row = self._rows.get(id)
+        if row is None:
+            return False
+        item = self._items[row]
+        self._items[row] = msgspec.structs.replace(
+            item, shown_count=item.shown_count + 1, last_shown_ms=max(item.last_shown_ms, now_ms)
+        )
+        return True
 
     def remove(self, id: str) -> None:
         """Take an item out, with its words and vectors; an absent one is no matter."""
@@ -167,7 +182,7 @@ class Partition:
                 self._no_vector.pop(id, None)
 
     def labelled_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Labels and vectors of every item that has one, for an index: (n,), (n, dimensions). Archived ones have none."""
+        """Labels and vectors of every item that has one and is not archived, for an index: (n,), (n, dimensions)."""
         limit = self._table.limit
         rows = np.flatnonzero(self._table.has_vector[:limit] & ~self._table.archived[:limit])
         return rows.astype(np.int64), self._vectors.take(rows)
@@ -250,7 +265,9 @@ class Partition:
         Cost:
             About 1 ms at 1,000 items, 10 to 20 ms at 100,000.
         """
-        ranked = self._search.ranked(query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest)
+        ranked = self._search.ranked(
+            query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest
+        )
         hits = distinct(self._hits(ranked, query), query.limit)
         return newest_first(hits, query.text, ranked.telling, self._words)
 
