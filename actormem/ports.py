@@ -25,6 +25,7 @@ __all__ = [
     "Labels",
     "MarkShown",
     "OwnerItems",
+    "OwnerRow",
     "PutItems",
     "PutTombstones",
     "PutVectors",
@@ -203,6 +204,14 @@ class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
     tombstones: frozenset[str]
 
 
+class OwnerRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A line about an owner, for administrators."""
+
+    owner: Owner
+    session_count: int
+    item_count: int
+
+
 class AppendEvents(msgspec.Struct, frozen=True):
     """Append to a session, which begins with its first event. Sequences follow the last one stored."""
 
@@ -355,6 +364,10 @@ class Record(Protocol):
 
     async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
         """The owner's sessions, newest change first."""
+        ...
+
+    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
+        """The owners that anything is stored of, the newest first, at most `limit`."""
         ...
 
     async def behind(self) -> tuple[SessionKey, ...]:

@@ -17,10 +17,10 @@ from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
 from actormem.actors.daily import Daily
 from actormem.actors.history import decoded
+from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
 from actormem.actors.messages import Settle
 from actormem.actors.redacting import shown_words
-from actormem.actors.retiring import cooled, retirement, retirement_writes, told_again
 from actormem.actors.services import Services
 from actormem.actors.usage import ShownCounts
 from actormem.actors.vectors import PartitionVectors
@@ -28,7 +28,6 @@ from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
-from actormem.core.health.retention import retired
 from actormem.core.recall.partition import Partition, Query
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
@@ -54,6 +53,15 @@ class LongTermActor:
         self._intake = Intake(owner, self._partition, services)
         self._shown_counts = ShownCounts(self._partition, services)
         self._daily = Daily(owner, services)
+        self._housekeeping = Housekeeping(
+            owner,
+            self._partition,
+            self._intake,
+            services,
+            item_of=self._item,
+            shown_in=self._shown_in,
+            remove=self._remove,
+        )
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -117,8 +125,8 @@ class LongTermActor:
             case say.EditItem():
                 item, writes = self._intake.edit(self._item(message.id), message.text)
                 self._record(writes, reply, item)
-            case say.ArchiveItem():
-                self._archive(message, reply)
+            case _ if isinstance(message, Order):
+                await self._keep_house(message, reply)
             case say.CountShown():
                 self._count_shown(message.ids)
             case say.ForgetItem():
@@ -128,8 +136,6 @@ class LongTermActor:
                 self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
-            case say.RetireItems():
-                await self._retire(reply)
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -292,12 +298,10 @@ class LongTermActor:
             raise NotFoundError("this user has no item of that id", id=id)
         return item
 
-    def _archive(self, asked: say.ArchiveItem, reply: Reply | None) -> None:
-        item, writes = self._intake.archive(self._item(asked.id), archived=asked.archived)
+    async def _keep_house(self, asked: Order, reply: Reply | None) -> None:
         assert self._vectors is not None
-        if writes:
-            self._vectors.remove(cooled(self._partition, [item]))
-        self._record(writes, reply, item)
+        writes, answer = await self._housekeeping.done(asked, self._vectors)
+        self._record(writes, reply, answer)
 
     # --- what is forgotten ---------------------------------------------------------------------------------
 
@@ -354,16 +358,6 @@ class LongTermActor:
         await self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))
-
-    async def _retire(self, reply: Reply | None) -> None:
-        now_ms, retention = self._services.clock.now_ms(), self._services.options.retention
-        found = retired(self._partition.items(), retention, now_ms)
-        answer = retirement(self._partition, found, await self._shown_in(found.gone))
-        await self._remove(found.gone)
-        self._intake.buried(told_again(found))
-        assert self._vectors is not None
-        self._vectors.remove(cooled(self._partition, found.changed))
-        self._record(retirement_writes(self._owner, found), reply, answer)
 
     async def _shown_in(self, items: Sequence[Item]) -> frozenset[SessionKey]:
         record = self._services.record

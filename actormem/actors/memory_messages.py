@@ -19,13 +19,16 @@ __all__ = [
     "CutSummaries",
     "DropItems",
     "EditItem",
+    "EmbedItems",
     "ForgetItem",
     "Forgotten",
     "GetItem",
+    "Health",
     "ImportItems",
     "ListItems",
     "Observe",
     "Observed",
+    "ReadHealth",
     "ReadSpeakers",
     "RecallItems",
     "Recalled",
@@ -35,6 +38,7 @@ __all__ = [
     "RetireItems",
     "Retirement",
     "Shown",
+    "SupersedeItems",
     "observed",
 ]
 
@@ -196,6 +200,28 @@ class ArchiveItem(msgspec.Struct, frozen=True):
 
     id: str
     archived: bool
+
+
+class ReadHealth(msgspec.Struct, frozen=True):
+    """Answered by `Health`."""
+
+
+class Health(msgspec.Struct, frozen=True):
+    """The owner's items, and those of them that have no vector though others have and none is being made."""
+
+    items: tuple[Item, ...]
+    waiting: frozenset[str]
+
+
+class SupersedeItems(msgspec.Struct, frozen=True):
+    """Let an item stand in the place of others; all of them are live, or it is a UsageError. Answered when durable."""
+
+    id: str
+    others: tuple[str, ...]
+
+
+class EmbedItems(msgspec.Struct, frozen=True):
+    """Make the vectors that are missing, even if the embedder has just failed. Answered by None at once."""
 
 
 class ForgetItem(msgspec.Struct, frozen=True):

@@ -60,6 +60,11 @@ class PartitionVectors:
             self._running = True
             self._scope.start(self._run)
 
+    def again(self) -> None:
+        """Try at once, though the embedder has failed a moment ago."""
+        self._rest_until_s = 0.0
+        self.want()
+
     def hurry(self) -> None:
         """Do not wait for a pause: somebody waits until all is done. What comes later waits again."""
         if self._running:

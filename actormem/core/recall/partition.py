@@ -164,6 +164,11 @@ class Partition:
         """Who speaks in the episodes."""
         return tuple(self._speakers)
 
+    @property
+    def vector_count(self) -> int:
+        """How many items have a vector."""
+        return int(np.count_nonzero(self._table.has_vector[: self._table.limit]))
+
     def without_vectors(self, limit: int | None = None) -> tuple[str, ...]:
         """Ids of items whose `view_text` is to be embedded, oldest put first, at most `limit`."""
         return tuple(islice(self._no_vector, limit))
