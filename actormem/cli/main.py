@@ -21,6 +21,7 @@ from actormem import ActorMemError
 from actormem.cli.checkup import add_checkup
 from actormem.cli.demo import demo
 from actormem.cli.replay import replay
+from actormem.cli.stress import add_stress
 
 __all__ = ["main", "parser"]
 
@@ -133,6 +134,7 @@ def parser() -> argparse.ArgumentParser:
     play.set_defaults(run=replay)
     add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
     add_checkup(add)
+    add_stress(add)
     return top
 
 
