@@ -46,7 +46,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
             words, stands in the reply of the turn.
         corrections, updates: Items edited or taken back (`no longer …`); items that a newer value superseded.
         gate_skips: User messages for which nothing was recalled, since nothing could come of it.
-        retention_failures: Owners whose retention could not be seen to; it is tried again a day later.
+        retention_failures: Sessions and owners whose retention could not be seen to; it is tried again a day later.
     """
 
     sessions: KindStatistics

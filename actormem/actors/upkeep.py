@@ -12,7 +12,7 @@ from actormem.actors.messages import ExpireTexts, Redact, Redacted, Settle
 from actormem.actors.services import Services
 from actormem.core.health.retention import before_ms
 from actormem.core.values import Owner, SessionKey
-from actormem.errors import ActorMemError
+from actormem.errors import ActorMemError, StorageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import ASK_TIMEOUT_S
 
@@ -61,7 +61,7 @@ class UpkeepActor:
             ids = tuple(item.id for item in step.items)
             redact = Redact(words=(), values=(), item_ids=ids, reason=REASON)
             for key in sorted(step.shown_in):
-                await services.ref("session", key).ask(redact, timeout_s=ASK_TIMEOUT_S)
+                await self._asked(key, redact)
             count += step.erased_count
             if not step.more:
                 return count
@@ -76,10 +76,22 @@ class UpkeepActor:
         count = 0
         for row in await services.record.sessions(owner):
             key = SessionKey(owner, row.session_id)
-            if await has_expired(key, services, oldest):
-                asked = services.ref("session", key).ask(ExpireTexts(oldest), timeout_s=ASK_TIMEOUT_S)
-                count += cast("Redacted", await asked).text_count
+            try:
+                old = await has_expired(key, services, oldest)
+            except StorageError:
+                old = True  # it says so itself when it is asked
+            if old:
+                count += await self._asked(key, ExpireTexts(oldest))
         return count
+
+    async def _asked(self, key: SessionKey, message: ExpireTexts | Redact) -> int:
+        """How many texts the session erased; one that fails keeps the others from nothing."""
+        try:
+            answer = await self._services.ref("session", key).ask(message, timeout_s=ASK_TIMEOUT_S)
+        except ActorMemError:
+            self._services.counters.retention_failures += 1
+            return 0
+        return cast("Redacted", answer).text_count
 
     async def _scrub(self, owner: Owner) -> None:
         self._services.erasure_count += 1
