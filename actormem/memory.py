@@ -181,9 +181,14 @@ class OwnerMemory(FrontDoor):
     async def value(
         self, user: str, attribute: str, *, tenant: str = "", scope: str | None = None
     ) -> Item | None:
-        """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None."""
+        """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None.
+
+        Args:
+            scope: What is of this scope comes before what is of none; None: the newest of all.
+        """
         items = await self.items(user, tenant=tenant, scope=scope)
         found = [one for one in items if one.attribute == attribute and one.subject == "user"]
+        found = [one for one in found if scope and one.scope == scope] or found
         return found[-1] if found else None
 
     async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:

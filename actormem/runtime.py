@@ -83,7 +83,8 @@ class Runtime(Upkeep):
                 `window` or `full`; see the table of policies in the README.
             layout: Where notes stand and what is joined; `Layout()` to begin with.
             scope: Keeps agents of one user apart: what is learned here belongs to it, and turns recall what is of
-                it or of none. Empty (to begin with): of none, and only that is recalled.
+                it or of none; of an attribute with one value its own. Empty (to begin with): of none, and only
+                that is recalled.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.

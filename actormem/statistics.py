@@ -27,7 +27,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Counts since opening, and what is in memory now.
 
     Attributes:
-        sessions, summarizer, longterm: Of the actors of each kind.
+        sessions, summarizer, longterm, upkeep: Of the actors of each kind.
         record: Of the disk.
         summaries_llm, summaries_extractive: Blocks made, by how.
         summaries_refused: Requests that did not get through; they were asked again.
@@ -52,6 +52,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     sessions: KindStatistics
     summarizer: KindStatistics
     longterm: KindStatistics
+    upkeep: KindStatistics
     record: RecordStatistics
     summaries_llm: int
     summaries_extractive: int
@@ -85,6 +86,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         sessions=system.kinds["session"],
         summarizer=system.kinds["summarizer"],
         longterm=system.kinds["longterm"],
+        upkeep=system.kinds["upkeep"],
         record=services.record.statistics(),
         summaries_llm=counters.summaries_llm,
         summaries_extractive=counters.summaries_extractive,

@@ -56,7 +56,7 @@ class Upkeep(OwnerMemory):
             The findings, with ids; `applied` says which are repaired, when it is durable. No finding, no repair.
 
         Cost:
-            About 0.1 ms an item, in a thread; where items are forgotten, a rewriting of the database file.
+            About 0.2 ms an item, in a thread; where items are forgotten, a rewriting of the database file.
         """
         owner, repairs = owner_of(user, tenant), switch("apply", apply)
         health = cast("say.Health", await self.ask_memory(owner, say.ReadHealth()))

@@ -29,6 +29,7 @@ from actormem.core.context.profile import profile_items
 from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
+from actormem.core.recall.scopes import overridden
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.summary.outdated import without_outdated
@@ -210,6 +211,8 @@ class LongTermActor:
         )
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
         exclude |= self._intake.blocks.shown(asked.session_id, asked.blocks)
+        if asked.session_id and asked.scope:
+            exclude |= overridden(self._partition.facts(asked.scope), asked.scope)
         now_ms = self._services.clock.now_ms()
         profile = None
         if asked.profile:

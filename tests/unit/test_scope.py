@@ -44,6 +44,24 @@ async def test_each_scope_has_its_own_newest_value(tmp_path: Path) -> None:
         assert len(await runtime.recall("地址", user="bob", scope="billing")) == 0
 
 
+async def test_of_an_attribute_with_one_value_an_agent_sees_its_own() -> None:
+    async with opened() as runtime:
+        for scope, city in (("billing", "苏州"), ("", "宁波")):
+            await runtime.remember(
+                f"用户的地址是{city}", user="ada", attribute="address", value=city, scope=scope
+            )
+        for scope, own, other in (("billing", "苏州", "宁波"), ("", "宁波", "苏州"), ("new", "宁波", "苏州")):
+            session = await runtime.spawn(f"s-{scope}", user="ada", scope=scope)
+            seen = words(await answered(session, "我的地址是哪里？"))
+            assert (own in seen, other in seen) == (True, False), scope
+            value = await runtime.value("ada", "address", scope=scope)
+            assert value is not None
+            assert value.value == own
+        newest = await runtime.value("ada", "address")
+        assert newest is not None
+        assert newest.value == "宁波"
+
+
 async def test_the_scope_of_a_session_outlives_a_restart_and_a_change_of_it_ends_the_epoch(
     tmp_path: Path,
 ) -> None:
