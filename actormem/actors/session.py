@@ -269,6 +269,7 @@ class SessionActor:
             draft = self._journal.draft()
             decide.close_turn(draft, "unanswered", self._services.clock.now_ms(), self._contexts.newest)
             self._journal.commit(draft)
+            self._contexts.usage.replied("")
             self._after()
             await self._open_waiting()
 

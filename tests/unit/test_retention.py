@@ -94,6 +94,28 @@ async def test_messages_older_than_their_days_are_gone_with_all_that_tells_them(
         assert CANARY not in words((await session.context()).messages)
 
 
+@pytest.mark.parametrize("llm", [None, ScriptedLLM(lambda prompt: "The user counts parcels.")])
+async def test_a_session_goes_on_and_is_compacted_again_after_its_beginning_has_gone(
+    llm: ScriptedLLM | None,
+) -> None:
+    clock = FakeClock()
+    async with opened(clock=clock, llm=llm, retention=Retention(transcript_days=7)) as runtime:
+        session = await runtime.spawn("s", user="ada", budget=actormem.Budget(context=400, keep_recent=2))
+        for week in range(2):
+            for number in range(9):
+                said = (
+                    f"In week {week} parcel number {number} came late, and its code is W{week}-{number}00. "
+                    * 2
+                )
+                await answered(session, said, "Noted.")
+                await runtime.settle()
+            await days(runtime, clock, 8)
+            assert await session.messages() == ()
+            assert f"W{week}-" not in words((await session.context()).messages)
+        assert runtime.statistics().retention_failures == 0
+        assert runtime.statistics().summaries_extractive + runtime.statistics().summaries_llm >= 2
+
+
 async def test_a_session_of_which_nothing_is_left_goes_on_empty() -> None:
     clock = FakeClock()
     async with opened(clock=clock, retention=Retention(transcript_days=1)) as runtime:
