@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import anyio
+import anyio.to_thread
 
 from actormem.actors import messages as say
 from actormem.actors.adding import Adding
@@ -299,7 +300,9 @@ class SessionActor:
         if not self._journal.state.turn_id:  # an open turn must not lose its beginning
             sequence = self._journal.state.sequence
             events = await self._services.record.read_events(self._key, 1, sequence)
-            texts = expired_texts(events, asked.before_ms)
+            texts = await anyio.to_thread.run_sync(
+                expired_texts, events, asked.before_ms, limiter=self._services.counting
+            )
         await self._rewrite(texts, "retention", reply)
 
     async def _rewrite(
