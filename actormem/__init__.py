@@ -21,6 +21,8 @@ from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.context.layout import Layout
 from actormem.core.context.trace import Trace
+from actormem.core.health.checkup import Checkup, Finding
+from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
 from actormem.core.session.past import PastTurn
 from actormem.core.task import Task
@@ -51,8 +53,10 @@ __all__ = [
     "AskTimeoutError",
     "Budget",
     "BudgetError",
+    "Checkup",
     "Context",
     "CorruptError",
+    "Finding",
     "FolderInUseError",
     "Hit",
     "Item",
@@ -66,6 +70,7 @@ __all__ = [
     "ProviderError",
     "Recall",
     "Receipt",
+    "Retention",
     "Runtime",
     "RuntimeStatistics",
     "Session",

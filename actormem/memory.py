@@ -15,7 +15,7 @@ from actormem.actors.messages import Erase, Redact, Redacted
 from actormem.actors.recalling import recall
 from actormem.actors.redacting import shown_words
 from actormem.core.facts.attributes import cardinality
-from actormem.core.ids import checked_id
+from actormem.core.ids import checked_id, checked_scope
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
@@ -30,6 +30,7 @@ from actormem.front import (
     positive,
     query_text,
     share,
+    switch,
     text_or_none,
 )
 from actormem.ports import EraseOwner
@@ -53,7 +54,9 @@ class OwnerMemory(FrontDoor):
         tenant: str = "",
         limit: int = 10,
         kinds: Sequence[ItemKind] | None = None,
+        scope: str | None = None,
         at: datetime | None = None,
+        deep: bool = False,
         min_score: float | None = None,
         deadline_s: float | None = None,
     ) -> Recall:
@@ -62,7 +65,9 @@ class OwnerMemory(FrontDoor):
         Args:
             limit: Hits wanted, 1 to 100.
             kinds: Only these kinds; None for all.
+            scope: Only items of this scope and of none; None for all of the user's.
             at: What was true at that time; None for now.
+            deep: Archived items too.
             min_score: Hits below it are left out; None for no floor.
             deadline_s: Seconds; None for what `open` was told.
 
@@ -81,6 +86,8 @@ class OwnerMemory(FrontDoor):
             kinds=kinds_or_none(kinds),
             min_score=None if min_score is None else share("min_score", min_score),
             at_ms=None if at is None else milliseconds("at", at),
+            scope=None if scope is None else checked_scope(scope),
+            deep=switch("deep", deep),
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
         answer = await recall(
@@ -105,6 +112,7 @@ class OwnerMemory(FrontDoor):
         importance: float = 0.8,
         time: datetime | None = None,
         expires: datetime | None = None,
+        scope: str = "",
     ) -> Item:
         """Remember a sentence about the user; returns the live item that holds it, when it is durable.
 
@@ -115,6 +123,7 @@ class OwnerMemory(FrontDoor):
             importance: 0 to 1.
             time: Since when it is true; default now.
             expires: When its time runs out, in the future; default never.
+            scope: The agent it is for; empty for all of the user's. Each scope has its own newest value.
         """
         words = item_text(text)
         kinds_or_none([kind])
@@ -139,6 +148,7 @@ class OwnerMemory(FrontDoor):
             event_ms=now_ms if time is None else milliseconds("time", time),
             offset_minutes=offset_minutes(time),
             expires_ms=expires_ms,
+            scope=checked_scope(scope),
         )
         return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
 
@@ -149,9 +159,14 @@ class OwnerMemory(FrontDoor):
         tenant: str = "",
         kinds: Sequence[ItemKind] | None = None,
         history: bool = False,
+        scope: str | None = None,
     ) -> tuple[Item, ...]:
-        """The user's items, oldest first: live ones, or with `history` those they superseded too."""
-        asked = say.ListItems(kinds_or_none(kinds), history)
+        """The user's items, oldest first: live ones, or with `history` superseded and archived ones too.
+
+        Args:
+            scope: Only items of this scope and of none; None for all.
+        """
+        asked = say.ListItems(kinds_or_none(kinds), history, None if scope is None else checked_scope(scope))
         return cast("tuple[Item, ...]", await self.ask_memory(owner_of(user, tenant), asked))
 
     async def item(self, item_id: str, *, user: str, tenant: str = "") -> Item:
@@ -163,10 +178,17 @@ class OwnerMemory(FrontDoor):
         asked = say.GetItem(checked_id(item_id, "item id"))
         return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
 
-    async def value(self, user: str, attribute: str, *, tenant: str = "") -> Item | None:
-        """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None."""
-        found = [one for one in await self.items(user, tenant=tenant) if one.attribute == attribute]
-        found = [one for one in found if one.subject == "user"]
+    async def value(
+        self, user: str, attribute: str, *, tenant: str = "", scope: str | None = None
+    ) -> Item | None:
+        """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None.
+
+        Args:
+            scope: What is of this scope comes before what is of none; None: the newest of all.
+        """
+        items = await self.items(user, tenant=tenant, scope=scope)
+        found = [one for one in items if one.attribute == attribute and one.subject == "user"]
+        found = [one for one in found if scope and one.scope == scope] or found
         return found[-1] if found else None
 
     async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:
@@ -193,6 +215,7 @@ class OwnerMemory(FrontDoor):
         session_id: str,
         user: str,
         tenant: str = "",
+        scope: str = "",
         progress: Callable[[int], None] | None = None,
     ) -> int:
         """Make memories of an older log; its messages do not become part of a live session.
@@ -202,17 +225,18 @@ class OwnerMemory(FrontDoor):
         of what was said later.
 
         Args:
+            scope: The agent whose log it is; empty for all of the user's.
             progress: Called with the number of messages taken in so far.
 
         Returns:
             How many items were made or changed.
         """
         checked_id(session_id, "session id")
-        parsed = _imported(messages)
+        agent, parsed = checked_scope(scope), _imported(messages)
         count = 0
         for first in range(0, len(parsed), IMPORT_BATCH):
             batch = tuple(parsed[first : first + IMPORT_BATCH])
-            asked = say.ImportItems(session_id=session_id, messages=batch)
+            asked = say.ImportItems(session_id=session_id, messages=batch, scope=agent)
             count += cast("int", await self.ask_memory(owner_of(user, tenant), asked))
             if progress is not None:
                 progress(first + len(batch))

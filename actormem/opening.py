@@ -15,6 +15,8 @@ from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
+from actormem.actors.upkeep import UpkeepActor
+from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
@@ -49,12 +51,13 @@ async def open(
     daily_llm_tokens: int | None = None,
     extract: bool = True,
     prewarm: str | Warmer | None = None,
+    retention: Retention | None = None,
     idle_s: float = limits.IDLE_S,
     resident_limit: int = limits.RESIDENT_LIMIT,
     lock_wait_s: float = 0.0,
     clock: Clock | None = None,
 ) -> AsyncGenerator[Runtime, None]:
-    """Open a memory; an async context manager, entered and left in one task.
+    """Open a memory, in about a second; an async context manager, entered and left in one task.
 
     Args:
         path: The folder, made where it is missing; None keeps everything in this process's memory.
@@ -70,6 +73,7 @@ async def open(
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
         extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
+        retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
         lock_wait_s: Seconds to wait for another process to leave the folder.
         clock: Time; a fake one in tests.
@@ -79,9 +83,6 @@ async def open(
         VersionError: A newer version wrote it.
         UsageError: An option is wrong, or the path cannot be a folder.
         CorruptError: The folder is damaged. In all these cases nothing changed.
-
-    Cost:
-        About a second to load the local embedder.
     """
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
@@ -91,6 +92,7 @@ async def open(
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
         extract=switch("extract", extract),
+        retention=_checked_retention(retention),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)
@@ -175,6 +177,12 @@ class _Left:
             raise self._error
 
 
+def _checked_retention(given: object) -> Retention:
+    if given is not None and not isinstance(given, Retention):
+        raise UsageError(f"retention must be an actormem.Retention, not {type(given).__name__}")
+    return given or Retention()
+
+
 def _checked_folder(path: object, durability: object, lock_wait_s: float) -> Path | None:
     if durability not in ("power", "process"):
         raise UsageError(f"durability must be 'power' or 'process', not {durability!r}")
@@ -205,4 +213,5 @@ def _register(system: ActorSystem, services: Services, idle_s: float, resident_l
     mailbox = limits.MAILBOX_MESSAGES
     system.register("longterm", longterm, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)
     system.register("summarizer", lambda _: SummarizerActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)
+    system.register("upkeep", lambda _: UpkeepActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)
     system.register("session", session, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)

@@ -44,6 +44,7 @@ __all__ = [
     "Labels",
     "MarkShown",
     "OwnerItems",
+    "OwnerRow",
     "PutIntent",
     "PutItems",
     "PutTombstones",
@@ -214,6 +215,14 @@ class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
     tombstones: frozenset[str]
 
 
+class OwnerRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A line about an owner, for administrators."""
+
+    owner: Owner
+    session_count: int
+    item_count: int
+
+
 class RecordStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Counts since opening, and sizes now."""
 
@@ -261,6 +270,10 @@ class Record(Protocol):
 
     async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
         """The owner's sessions, newest change first."""
+        ...
+
+    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
+        """The owners that anything is stored of, the newest first, at most `limit`."""
         ...
 
     async def behind(self) -> tuple[SessionKey, ...]:

@@ -10,7 +10,7 @@ from actormem.actors import messages as say
 from actormem.actors.services import Services
 from actormem.core.budget import Budget
 from actormem.core.context.layout import Layout
-from actormem.core.ids import checked_id
+from actormem.core.ids import checked_id, checked_scope
 from actormem.core.policy import PolicyName, checked_policy
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
@@ -18,10 +18,10 @@ from actormem.errors import UsageError
 from actormem.front import owner_of, text_or_none, zone_or_none
 from actormem.kernel import ActorSystem
 from actormem.limits import SETTLE_TIMEOUT_S
-from actormem.memory import OwnerMemory
 from actormem.ports import SessionRow
 from actormem.session import Session
 from actormem.statistics import RuntimeStatistics, runtime_statistics
+from actormem.upkeep import Upkeep
 
 __all__ = ["UNSET", "Runtime"]
 
@@ -30,7 +30,7 @@ UNSET = msgspec.UNSET
 Unset: TypeAlias = msgspec.UnsetType
 
 
-class Runtime(OwnerMemory):
+class Runtime(Upkeep):
     """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
 
     def __init__(
@@ -67,6 +67,7 @@ class Runtime(OwnerMemory):
         timezone: str | Unset = UNSET,
         policy: PolicyName | Unset = UNSET,
         layout: Layout | Unset = UNSET,
+        scope: str | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -84,6 +85,9 @@ class Runtime(OwnerMemory):
             policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
                 `window` or `full`; see the table of policies in the README.
             layout: Where notes stand and what is joined; `Layout()` to begin with.
+            scope: Keeps agents of one user apart: what is learned here belongs to it, and turns recall what is of
+                it or of none; of an attribute with one value its own. Empty (to begin with): of none, and only
+                that is recalled.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
@@ -102,6 +106,7 @@ class Runtime(OwnerMemory):
             timezone=zone_or_none(timezone),
             policy=None if policy is UNSET else checked_policy(policy),
             layout=None if layout is UNSET else layout,
+            scope=None if scope is UNSET else checked_scope(scope),
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)
@@ -121,7 +126,7 @@ class Runtime(OwnerMemory):
     async def settle(self) -> None:
         """Return when no background work is pending: summaries swapped in, facts and vectors made, all durable."""
         self.check_loop()
-        for kind in ("session", "summarizer", "session", "longterm"):
+        for kind in ("session", "summarizer", "session", "longterm", "upkeep"):
             for key in self._system.keys(kind):
                 await self.ask(self._system.ref(kind, key), say.Settle(), timeout_s=SETTLE_TIMEOUT_S)
         await self._services.record.sync()

@@ -27,7 +27,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Counts since opening, and what is in memory now.
 
     Attributes:
-        sessions, summarizer, longterm: Of the actors of each kind.
+        sessions, summarizer, longterm, upkeep: Of the actors of each kind.
         record: Of the disk.
         summaries_llm, summaries_extractive: Blocks made, by how.
         summaries_refused: Requests that did not get through; they were asked again.
@@ -47,11 +47,17 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         embedded_texts: Texts embedded, caches apart.
         prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
             are those that were not wanted any more.
+        hits_shown, hits_used: Memories recalled that a note showed; of these, those whose value, or half of whose
+            words, stands in the reply of the turn.
+        corrections, updates: Items edited or taken back (`no longer …`); items that a newer value superseded.
+        gate_skips: User messages for which nothing was recalled, since nothing could come of it.
+        retention_failures: Sessions and owners whose retention could not be seen to; it is tried again a day later.
     """
 
     sessions: KindStatistics
     summarizer: KindStatistics
     longterm: KindStatistics
+    upkeep: KindStatistics
     record: RecordStatistics
     summaries_llm: int
     summaries_extractive: int
@@ -76,6 +82,12 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     prewarms: int
     prewarm_failures: int
     prewarms_dropped: int
+    hits_shown: int
+    hits_used: int
+    corrections: int
+    updates: int
+    gate_skips: int
+    retention_failures: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -85,6 +97,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         sessions=system.kinds["session"],
         summarizer=system.kinds["summarizer"],
         longterm=system.kinds["longterm"],
+        upkeep=system.kinds["upkeep"],
         record=services.record.statistics(),
         summaries_llm=counters.summaries_llm,
         summaries_extractive=counters.summaries_extractive,
@@ -109,4 +122,10 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         prewarms=counters.prewarms,
         prewarm_failures=counters.prewarm_failures,
         prewarms_dropped=counters.prewarms_dropped,
+        hits_shown=counters.hits_shown,
+        hits_used=counters.hits_used,
+        corrections=counters.corrections,
+        updates=counters.updates,
+        gate_skips=counters.gate_skips,
+        retention_failures=counters.retention_failures,
     )

@@ -56,7 +56,7 @@ async def opened(
     ) as runtime:
         yield runtime
         after = runtime.statistics()
-        for kind in (after.sessions, after.summarizer, after.longterm):
+        for kind in (after.sessions, after.summarizer, after.longterm, after.upkeep):
             assert kind.restarts == kind.given_up == 0, kind.last_crash
 
 

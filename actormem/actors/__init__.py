@@ -1,1 +1,1 @@
-"""The three kinds of actors: session, summarizer, long-term; what they say to each other is in `messages`."""
+"""The kinds of actors: session, summarizer, long-term, upkeep; what they say to each other is in `messages`."""

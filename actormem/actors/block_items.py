@@ -52,7 +52,7 @@ class BlockItems:
         places = self._by_session.get(session_id, {})
         return {places[last] for last in lasts if last in places}
 
-    async def made(self, key: SessionKey, block: BlockWords) -> list[Item]:
+    async def made(self, key: SessionKey, block: BlockWords, scope: str = "") -> list[Item]:
         """The item of a block, and those it supersedes; nothing where it is there or the session is gone."""
         if not has_lines(block.summary) or block.last in self._by_session.get(key.session_id, {}):
             return []
@@ -64,13 +64,13 @@ class BlockItems:
         inside = self._inside(key.session_id, block)
         earlier = [id for item in inside for id in item.source_ids]
         ids = tuple(dict.fromkeys([*earlier, *(event.name for event in said)]))
-        item = self._item(key, block, ids[-SOURCES_MAX:], said[-1])
+        item = self._item(key, block, ids[-SOURCES_MAX:], said[-1], scope)
         if inside:
             item = msgspec.structs.replace(item, supersedes=inside[-1].id)
         old = [
             msgspec.structs.replace(one, state="superseded", superseded_by=item.id)
             for one in inside
-            if one.state == "live"
+            if one.state != "superseded"
         ]
         return [item, *old]
 
@@ -115,7 +115,9 @@ class BlockItems:
             if item is not None:
                 yield item
 
-    def _item(self, key: SessionKey, block: BlockWords, ids: tuple[str, ...], newest: StoredEvent) -> Item:
+    def _item(
+        self, key: SessionKey, block: BlockWords, ids: tuple[str, ...], newest: StoredEvent, scope: str
+    ) -> Item:
         event = decode_event(newest.body, None)
         assert isinstance(event, MessageAdded), "only messages have names"
         return Item(
@@ -131,6 +133,7 @@ class BlockItems:
             offset_minutes=event.offset_minutes,
             stored_ms=self._services.clock.now_ms(),
             sequence=block.last,
+            scope=scope,
         )
 
 

@@ -10,6 +10,7 @@ from actormem.actors.memory_messages import Recalled, RecallItems
 from actormem.actors.noting import Said, explained, gate_of, reserve_of, said, wants_profile, without_note
 from actormem.actors.recalling import NOTHING, Answer, recall
 from actormem.actors.services import Services
+from actormem.actors.usage import TurnUsage
 from actormem.core.context.assembly import (
     Context,
     Part,
@@ -52,6 +53,7 @@ class ContextMaker:
 
     Attributes:
         newest: Trace of the last context that was not made for a query of its own, or None.
+        usage: What the open turn's notes showed.
     """
 
     def __init__(self, key: SessionKey, services: Services, compactor: Compactor) -> None:
@@ -65,6 +67,7 @@ class ContextMaker:
         self._tools_before = ""
         self._counted_by: Tokenizer | None = None
         self._values = ValueIndex()
+        self.usage = TurnUsage(key, services)
 
     def loaded(self, state: Working) -> None:
         """Go on after a wake: what was sent is known as far as the last note, and stands in this epoch if any does."""
@@ -130,6 +133,8 @@ class ContextMaker:
             messages = rendered(parts)
             breakpoints = cache_breakpoints(parts, self._before, messages)
         items = _recalled_items(shown, answer.recalled) if new else NO_ITEMS
+        if new and not query:
+            self._count(draft.state, asked, shown, answer.recalled)
         if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
             items = _still_shown(draft.state, self._noted[1])
         trace = self._trace(draft.state, parts, tokenizer, asked, items, answer.degraded, steps)
@@ -138,6 +143,12 @@ class ContextMaker:
             self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
             self.newest, self._noted = trace, (draft.state.noted, items)
         return Context(messages=messages, trace=trace, cache_breakpoints=breakpoints)
+
+    def _count(self, state: Working, asked: Gate, shown: AbstractSet[str], recalled: Recalled) -> None:
+        settings = state.settings
+        recalls = policy_of(settings.policy).recalls and settings.budget.recall_tokens
+        self._services.counters.gate_skips += bool(recalls and not asked.open)
+        self.usage.noted(shown, [hit.item for hit in recalled.hits if hit.item.id in shown])
 
     def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""
@@ -163,6 +174,7 @@ class ContextMaker:
             min_score=FLOOR,
             blocks=frozenset(block.last for block in state.blocks if block.wire),
             profile=profile,
+            scope=state.settings.scope,
         )
         return await recall(self._services, self._key.owner, query, options.recall_deadline_s, before=before)
 

@@ -64,11 +64,11 @@ class Intake:
         for item in sorted(self._partition.items(), key=lambda one: one.sequence):
             self._link(item)
 
-    def observe(self, session_id: str, observed: Sequence[Observed]) -> list[Write]:
+    def observe(self, session_id: str, observed: Sequence[Observed], scope: str = "") -> list[Write]:
         """Take in messages of a live session; those that are in already change nothing."""
         messages = [one.message for one in observed]
         self._offered = []
-        stored = self._stored(self._taken_in(session_id, messages, imported=False))
+        stored = self._stored(self._taken_in(session_id, messages, scope, imported=False))
         return [*stored, *self._offered]
 
     def extracted(self, found: Sequence[Found]) -> list[Write]:
@@ -84,8 +84,9 @@ class Intake:
                 time_ms=one.event_ms,
                 offset_minutes=said.offset_minutes,
             )
-            known = (self._partition.item(id) for id in self._by_source.get(said.source, ()))
-            if any(item is not None and is_known(fact, item) for item in known):
+            found_here = (self._partition.item(id) for id in self._by_source.get(said.source, ()))
+            known = [item for item in found_here if item is not None]
+            if not known or any(is_known(fact, item) for item in known):
                 continue
             heard = msgspec.structs.replace(message, time_ms=said.time_ms)
             if self._wanted(fact, heard, imported=False):
@@ -94,6 +95,7 @@ class Intake:
                     said.session_id,
                     fact,
                     message,
+                    known[0].scope,
                     imported=False,
                     expires_ms=one.expires_ms,
                     sequence=said.number,
@@ -101,16 +103,20 @@ class Intake:
                 changed |= {item.id: item for item in items}
         return self._stored(changed)
 
-    def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
+    def imported(
+        self, session_id: str, messages: Sequence[Message], scope: str = ""
+    ) -> tuple[int, list[Write]]:
         """Take in messages of an older log; gives how many items it made."""
-        changed = self._taken_in(session_id, messages, imported=True)
+        changed = self._taken_in(session_id, messages, scope, imported=True)
         return len(changed), self._stored(changed)
 
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
         """Take in a fact that a caller states. What was forgotten before may be stated again by him."""
         message = Message(role="user", time_ms=asked.event_ms, offset_minutes=asked.offset_minutes)
         self._tombstones.pop(text_hash(asked.fact.text), None)
-        changed = self._fact("", asked.fact, message, imported=False, expires_ms=asked.expires_ms)
+        changed = self._fact(
+            "", asked.fact, message, asked.scope, imported=False, expires_ms=asked.expires_ms
+        )
         kept = next((item for item in changed if item.state == "live"), changed[0])
         return kept, self._stored({item.id: item for item in changed})
 
@@ -120,7 +126,7 @@ class Intake:
         for block in sorted(news.blocks, key=lambda one: one.last):
             if text_hash(block_name(news.key.session_id, block.last)) in self._tombstones:
                 continue
-            for item in await self.blocks.made(news.key, block):
+            for item in await self.blocks.made(news.key, block, news.scope):
                 self._put(item)
                 changed[item.id] = item
         return self._stored(changed)
@@ -153,7 +159,22 @@ class Intake:
         value = text if item.value and item.value not in text else item.value
         edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
         self._put(edited)
+        self._services.counters.corrections += 1
         return edited, self._stored({edited.id: edited})
+
+    def archive(self, item: Item, *, archived: bool) -> tuple[Item, list[Write]]:
+        """Put an item out of recall's reach, or back into it; nothing else of it changes.
+
+        Raises:
+            UsageError: It is superseded.
+        """
+        if item.state == "superseded":
+            raise UsageError("only an item that holds can be archived", hint="it is superseded")
+        after = msgspec.structs.replace(item, state="archived" if archived else "live")
+        if after == item:
+            return item, []
+        self._put(after)
+        return after, self._stored({after.id: after})
 
     def seen_in(self, session_id: str, message_ids: Iterable[str]) -> set[str]:
         """Items that come from these messages of the session alone."""
@@ -246,19 +267,21 @@ class Intake:
         """Texts that are not to be taken in again, unless the user says them anew."""
         self._tombstones.update(dict.fromkeys(hashes, self._services.clock.now_ms()))
 
-    def _taken_in(self, session_id: str, messages: Sequence[Message], *, imported: bool) -> dict[str, Item]:
+    def _taken_in(
+        self, session_id: str, messages: Sequence[Message], scope: str, *, imported: bool
+    ) -> dict[str, Item]:
         changed: dict[str, Item] = {}
         for message in messages:
             if message.role not in SPOKEN_ROLES or not message.text.strip():
                 continue
             if not self._by_source.get((session_id, message.id)):
-                for item in self._one(session_id, message, imported=imported):
+                for item in self._one(session_id, message, scope, imported=imported):
                     changed[item.id] = item
             if message.role == "assistant":
                 self._answered[session_id] = message.text
         return changed
 
-    def _one(self, session_id: str, message: Message, *, imported: bool) -> list[Item]:
+    def _one(self, session_id: str, message: Message, scope: str, *, imported: bool) -> list[Item]:
         kept = message.text[:ITEM_TEXT_CHARS_MAX]
         if self._is_buried(kept, message, imported):
             return []
@@ -275,6 +298,7 @@ class Intake:
                 place=place,
                 imported=imported,
                 now_ms=self._services.clock.now_ms(),
+                scope=scope,
             )
             self._put(made)
             changed.append(made)
@@ -291,7 +315,7 @@ class Intake:
                 self._offered += self._offer(whole, facts, previous)
             for fact in facts:
                 if self._wanted(fact, message, imported):
-                    changed += self._fact(session_id, fact, message, imported=imported)
+                    changed += self._fact(session_id, fact, message, scope, imported=imported)
         return changed
 
     def _wanted(self, fact: Fact, message: Message, imported: bool) -> bool:
@@ -308,6 +332,7 @@ class Intake:
         session_id: str,
         fact: Fact,
         message: Message,
+        scope: str,
         *,
         imported: bool,
         expires_ms: int = 0,
@@ -322,14 +347,20 @@ class Intake:
             number=self._services.record.next_item_number(),
             imported=imported,
             now_ms=self._services.clock.now_ms(),
+            scope=scope,
         )
         new = msgspec.structs.replace(new, expires_ms=expires_ms, sequence=sequence or new.sequence)
         ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
-        existing = [item for id in ids if (item := self._partition.item(id)) is not None]
-        changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]
-        for item in changed:
-            self._put(item)
-        return changed
+        found = (item for id in ids if (item := self._partition.item(id)) is not None)
+        existing = [item for item in found if item.scope == scope]  # one truth in each scope
+        changes = reconcile(new, existing, negated=fact.negated)
+        counters = self._services.counters
+        for change in changes:
+            self._put(change.item)
+            if change.item.id != new.id:
+                counters.updates += change.reason == "superseded"
+                counters.corrections += change.reason == "closed"
+        return [change.item for change in changes]
 
     def _put(self, item: Item) -> None:
         self._partition.put(item)

@@ -5,7 +5,8 @@ place alone: nothing of another owner can be found here, since it is not here; a
 another's. Everything here follows from the record; the partition is a cache of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 import anyio.lowlevel
@@ -15,13 +16,16 @@ import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
+from actormem.actors.daily import Daily
 from actormem.actors.extracting import Extracting
 from actormem.actors.history import decoded
+from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
 from actormem.actors.messages import Settle, Wake
 from actormem.actors.reading import said_in
 from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
+from actormem.actors.usage import ShownCounts
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
@@ -29,6 +33,7 @@ from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.found import tells_of
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
+from actormem.core.recall.scopes import overridden
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.summary.outdated import without_outdated
@@ -52,6 +57,17 @@ class LongTermActor:
         self._partition = Partition(services.embedder.dimensions)
         self._extracting = Extracting(owner, services, self._settled)
         self._intake = Intake(owner, self._partition, services, self._extracting.offer)
+        self._shown_counts = ShownCounts(self._partition, services)
+        self._daily = Daily(owner, services)
+        self._housekeeping = Housekeeping(
+            owner,
+            self._partition,
+            self._intake,
+            services,
+            item_of=self._item,
+            shown_in=self._shown_in,
+            remove=self._remove,
+        )
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -75,7 +91,13 @@ class LongTermActor:
         await self._extracting.started(scope, partial(said_in, self._partition))
 
     async def stopped(self, reason: str) -> None:
-        """Nothing to keep: all of it is in the record."""
+        """Keep the counts; all else is in the record."""
+        writes = self._shown_counts.rest()
+        if writes:
+            with suppress(
+                StorageError
+            ):  # of a disk that has failed, which says so with every acknowledgement
+                self._services.record.submit(writes)
 
     def idle(self) -> bool:
         """Nothing on its way to the record, no vector in the making, no message being read."""
@@ -84,6 +106,7 @@ class LongTermActor:
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
+        self._daily.look()
         match message:
             case say.RecallItems():
                 assert reply is not None
@@ -104,7 +127,7 @@ class LongTermActor:
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
             case say.ImportItems():
-                count, writes = self._intake.imported(message.session_id, message.messages)
+                count, writes = self._intake.imported(message.session_id, message.messages, message.scope)
                 self._record(writes, reply, count)
             case say.ListItems():
                 assert reply is not None
@@ -115,6 +138,10 @@ class LongTermActor:
             case say.EditItem():
                 item, writes = self._intake.edit(self._item(message.id), message.text)
                 self._record(writes, reply, item)
+            case _ if isinstance(message, Order):
+                await self._keep_house(message, reply)
+            case say.CountShown():
+                self._count_shown(message.ids)
             case say.ForgetItem():
                 await self._forget(message, reply)
             case say.CutSummaries():
@@ -141,7 +168,7 @@ class LongTermActor:
             taken_back, observed = await self._read_again(news)
             if taken_back:
                 writes = await self._retract(session_id, taken_back)
-        writes += self._intake.observe(session_id, observed)
+        writes += self._intake.observe(session_id, observed, news.scope)
         self._record([*writes, SetProgress(news.key, news.upto)], None, None)
 
     async def _read_again(self, news: say.Observe) -> tuple[tuple[str, ...], tuple[say.Observed, ...]]:
@@ -168,6 +195,7 @@ class LongTermActor:
     def _record(self, writes: list[Write], reply: Reply | None, answer: object) -> None:
         """Store, and answer when it is durable; vectors follow by themselves."""
         self._waiting_count += 1
+        writes = [*self._shown_counts.due(), *writes]
 
         def then(error: StorageError | None) -> None:
             self._waiting_count -= 1
@@ -197,10 +225,14 @@ class LongTermActor:
         )
         exclude = self._intake.seen_in(asked.session_id, asked.visible)
         exclude |= self._intake.blocks.shown(asked.session_id, asked.blocks)
+        if asked.session_id and asked.scope:
+            exclude |= overridden(self._partition.facts(asked.scope), asked.scope)
         now_ms = self._services.clock.now_ms()
         profile = None
         if asked.profile:
-            profile = profile_items(self._partition.facts(), now_ms, exclude={*exclude, *asked.shown})
+            profile = profile_items(
+                self._partition.facts(asked.scope), now_ms, exclude={*exclude, *asked.shown}
+            )
         if not asked.query:
             return say.Recalled((), 0, changed, gone, profile)
         held = asked.shown.items()
@@ -215,6 +247,8 @@ class LongTermActor:
             exclude=frozenset(exclude),
             min_score=asked.min_score,
             at_ms=asked.at_ms,
+            scope=asked.scope,
+            deep=asked.deep,
         )
         assert self._vectors is not None
         self._vectors.want()
@@ -225,7 +259,13 @@ class LongTermActor:
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
+        if not asked.session_id:  # what a turn shows of them it tells by itself
+            self._count_shown(hit.item.id for hit in hits)
         return say.Recalled(hits, self._partition.considered_count(query), changed, gone, profile)
+
+    def _count_shown(self, ids: Iterable[str]) -> None:
+        if self._shown_counts.count(ids):
+            self._record([], None, None)
 
     def _has(self, id: str) -> bool:
         return self._partition.item(id) is not None
@@ -263,6 +303,8 @@ class LongTermActor:
 
     def _listed(self, asked: say.ListItems) -> tuple[Item, ...]:
         found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]
+        if asked.scope is not None:
+            found = [one for one in found if one.scope in ("", asked.scope)]
         if not asked.history:
             found = [one for one in found if one.state == "live" and not self._expired(one)]
         return tuple(sorted(found, key=lambda item: (item.event_ms, item.sequence)))
@@ -272,6 +314,11 @@ class LongTermActor:
         if item is None:
             raise NotFoundError("this user has no item of that id", id=id)
         return item
+
+    async def _keep_house(self, asked: Order, reply: Reply | None) -> None:
+        assert self._vectors is not None
+        writes, answer = await self._housekeeping.done(asked, self._vectors)
+        self._record(writes, reply, answer)
 
     # --- what is forgotten ---------------------------------------------------------------------------------
 

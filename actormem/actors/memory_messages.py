@@ -11,28 +11,37 @@ from actormem.core.facts.found import Found
 from actormem.core.facts.request import Said
 from actormem.core.session.events import MessageAdded, message_of
 from actormem.core.session.replay import Placed
-from actormem.core.values import Fact, Hit, Item, Message, SessionKey
+from actormem.core.values import Fact, Hit, Item, Message, Owner, SessionKey
 from actormem.ports import Vectors
 
 __all__ = [
+    "ArchiveItem",
     "BlockWords",
+    "CountShown",
     "CutSummaries",
     "DropItems",
     "EditItem",
+    "EmbedItems",
     "Extracted",
     "ForgetItem",
     "Forgotten",
     "GetItem",
+    "Health",
     "ImportItems",
     "ListItems",
     "Observe",
     "Observed",
+    "ReadHealth",
     "ReadSpeakers",
     "RecallItems",
     "Recalled",
     "RememberBlocks",
     "RememberItem",
+    "RetentionDue",
+    "RetireItems",
+    "Retirement",
     "Shown",
+    "SupersedeItems",
     "observed",
 ]
 
@@ -60,13 +69,15 @@ def observed(events: Iterable[Placed]) -> tuple[Observed, ...]:
 class Observe(msgspec.Struct, frozen=True, kw_only=True):
     """Take in what was said, up to event `upto`. A tell; sent after the commit, in order, repeated after a crash.
 
-    Without messages the events are read from the record; what a rewind among them took out is retracted.
+    Without messages the events are read from the record; what a rewind among them took out is retracted. What is
+    learned belongs to `scope`.
     """
 
     key: SessionKey
     first: int
     upto: int
     messages: tuple[Observed, ...]
+    scope: str = ""
 
 
 class BlockWords(msgspec.Struct, frozen=True):
@@ -82,6 +93,7 @@ class RememberBlocks(msgspec.Struct, frozen=True):
 
     key: SessionKey
     blocks: tuple[BlockWords, ...]
+    scope: str = ""
 
 
 class Extracted(msgspec.Struct, frozen=True):
@@ -105,6 +117,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
         repeatable: Those of `shown` that were shown so long ago that they may be shown again.
         profile: Whether to tell what is known of the owner, whatever the query.
+        scope: Items of it and of no scope alone; None for all.
+        deep: Archived items too.
     """
 
     query: str
@@ -119,6 +133,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None = None
     blocks: frozenset[int] = frozenset()
     profile: bool = False
+    scope: str | None = None
+    deep: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -126,6 +142,12 @@ class Shown(msgspec.Struct, frozen=True):
 
     item: Item
     replacement: Item | None
+
+
+class CountShown(msgspec.Struct, frozen=True):
+    """Notes of a turn showed these items. A tell; what is lost of it is a count."""
+
+    ids: tuple[str, ...]
 
 
 class ReadSpeakers(msgspec.Struct, frozen=True):
@@ -155,6 +177,7 @@ class RememberItem(msgspec.Struct, frozen=True, kw_only=True):
     event_ms: int
     offset_minutes: int
     expires_ms: int = 0
+    scope: str = ""
 
 
 class ImportItems(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,13 +185,15 @@ class ImportItems(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     messages: tuple[Message, ...]
+    scope: str = ""
 
 
 class ListItems(msgspec.Struct, frozen=True):
-    """Answered by the owner's items, oldest first: live ones, or all versions."""
+    """Answered by the owner's items, oldest first: live ones, or all versions; of a scope and of none, or all."""
 
     kinds: frozenset[str] | None = None
     history: bool = False
+    scope: str | None = None
 
 
 class GetItem(msgspec.Struct, frozen=True):
@@ -182,6 +207,35 @@ class EditItem(msgspec.Struct, frozen=True):
 
     id: str
     text: str
+
+
+class ArchiveItem(msgspec.Struct, frozen=True):
+    """Put an item out of recall's reach, or back into it. Answered by the item as it then is, when durable."""
+
+    id: str
+    archived: bool
+
+
+class ReadHealth(msgspec.Struct, frozen=True):
+    """Answered by `Health`."""
+
+
+class Health(msgspec.Struct, frozen=True):
+    """The owner's items, and those of them that have no vector though others have and none is being made."""
+
+    items: tuple[Item, ...]
+    waiting: frozenset[str]
+
+
+class SupersedeItems(msgspec.Struct, frozen=True):
+    """Let an item stand in the place of others; all of them are live, or it is a UsageError. Answered when durable."""
+
+    id: str
+    others: tuple[str, ...]
+
+
+class EmbedItems(msgspec.Struct, frozen=True):
+    """Make the vectors that are missing, even if the embedder has just failed. Answered by None at once."""
 
 
 class ForgetItem(msgspec.Struct, frozen=True):
@@ -215,3 +269,28 @@ class DropItems(msgspec.Struct, frozen=True):
     """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten`, durable."""
 
     session_id: str
+
+
+# --- upkeep → long-term, and back --------------------------------------------------------------------------
+
+
+class RetentionDue(msgspec.Struct, frozen=True):
+    """An owner's memory has woken, or been awake for a day. A tell to upkeep, from long-term memory."""
+
+    owner: Owner
+
+
+class RetireItems(msgspec.Struct, frozen=True):
+    """Take the next step of what retention asks for. Answered by `Retirement` when durable."""
+
+
+class Retirement(msgspec.Struct, frozen=True):
+    """Items that notes must not show any more, and the sessions that show them.
+
+    `erased_count` texts were erased; with `more` there is another step.
+    """
+
+    items: tuple[Item, ...]
+    shown_in: frozenset[SessionKey]
+    erased_count: int
+    more: bool

@@ -24,6 +24,7 @@ __all__ = [
     "CloseTurn",
     "Configure",
     "Erase",
+    "ExpireTexts",
     "OpenTurn",
     "Opened",
     "ReadMessages",
@@ -60,6 +61,7 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     timezone: str | None = None
     policy: PolicyName | None = None
     layout: Layout | None = None
+    scope: str | None = None
 
 
 class ChangeTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +94,7 @@ def configured(settings: Settings) -> Configure:
         timezone=settings.timezone,
         policy=settings.policy,
         layout=settings.layout,
+        scope=settings.scope,
     )
 
 
@@ -200,6 +203,15 @@ class Redact(msgspec.Struct, frozen=True):
 
 class Erase(msgspec.Struct, frozen=True):
     """Begin again as a session that never was. Answered, when durable, by whether there was anything."""
+
+
+class ExpireTexts(msgspec.Struct, frozen=True):
+    """Erase the messages from before that time, and what was written over them; not while a turn is open.
+
+    Answered by `Redacted`, durable.
+    """
+
+    before_ms: int
 
 
 class Redacted(msgspec.Struct, frozen=True):

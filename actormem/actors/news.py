@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from actormem.actors.memory_messages import BlockWords, Observe, Observed, RememberBlocks, observed
 from actormem.actors.services import Services
-from actormem.core.session.events import BlockMade, Rewound, SessionEvent, summary_of
+from actormem.core.session.events import BlockMade, Configured, Rewound, SessionEvent, summary_of
 from actormem.core.session.working import Working
 from actormem.core.values import SessionKey
 from actormem.errors import OverloadedError, StoppedError
@@ -24,9 +24,11 @@ class News:
         self._services = services
         self._missed = 0  # first event whose news did not get through, or 0
         self._untold: tuple[BlockWords, ...] = ()  # blocks whose news did not get through
+        self._scope = ""
 
     def woken(self, state: Working, progress: int) -> None:
         """Tell what a crash may have left untold: events after `progress`, and every block."""
+        self._scope = state.settings.scope
         newest = max(state.rewound, state.entries[-1].sequence if state.entries else 0)
         if progress < newest:
             self._observe(progress + 1, newest, ())
@@ -34,6 +36,9 @@ class News:
 
     def durable(self, first: int, events: tuple[SessionEvent, ...]) -> None:
         """Tell what was said in these events, now that it will not be lost."""
+        for event in events:
+            if isinstance(event, Configured):
+                self._scope = event.scope
         found = observed(enumerate(events, first))
         if found or self._missed or isinstance(events[0], Rewound):
             self._observe(first, first + len(events) - 1, found)
@@ -41,17 +46,18 @@ class News:
 
     def erased(self) -> None:
         """There is nothing to tell any more."""
-        self._missed, self._untold = 0, ()
+        self._missed, self._untold, self._scope = 0, (), ""
 
     def _tell_blocks(self, blocks: tuple[BlockWords, ...]) -> None:
         self._untold = ()
-        if blocks and not self._gets_through(RememberBlocks(self._key, blocks)):
+        if blocks and not self._gets_through(RememberBlocks(self._key, blocks, self._scope)):
             self._untold = blocks
 
     def _observe(self, first: int, upto: int, found: tuple[Observed, ...]) -> None:
         """What did not get through before is read from the record, with all since: then the news hold no messages."""
         missed, self._missed = self._missed, 0
-        news = Observe(key=self._key, first=missed or first, upto=upto, messages=() if missed else found)
+        messages = () if missed else found
+        news = Observe(key=self._key, first=missed or first, upto=upto, messages=messages, scope=self._scope)
         if not self._gets_through(news):
             self._missed = missed or first
 

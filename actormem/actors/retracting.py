@@ -60,7 +60,7 @@ def retraction(
     for item in _of_each_chain(touched):
         ids = [id for name in rivals(item.attribute) for id in of_subject(item.subject, name)]
         near = [changed.get(one.id, one) for one in items(ids) if one.id not in leaving]
-        rows = [one for one in near if one.id == item.id or competes(item, one)]
+        rows = [one for one in near if one.id == item.id or (one.scope == item.scope and competes(item, one))]
         changed |= {one.id: one for one in relinked(item, rows, leaving.keys())}
     return Retraction(tuple(leaving.values()), tuple(changed.values()))
 
@@ -69,5 +69,6 @@ def _of_each_chain(items: Iterable[Item]) -> Iterable[Item]:
     """One item of each chain: of an attribute, or of one value of it where it has many."""
     facts = (item for item in items if item.attribute)
     return {
-        (one.subject, one.attribute, "" if one.cardinality == "one" else said(one)): one for one in facts
+        (one.scope, one.subject, one.attribute, "" if one.cardinality == "one" else said(one)): one
+        for one in facts
     }.values()

@@ -12,7 +12,9 @@ from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.precedence import Precedence
+from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
+from actormem.core.recall.words import Words
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
@@ -34,6 +36,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         llm_deadline_s: What one background call to the LLM may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
         extract: Whether the LLM finds facts beside the rules.
+        retention: How long what is remembered is kept.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -43,6 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     llm_deadline_s: float = limits.LLM_DEADLINE_S
     daily_llm_tokens: int | None = None
     extract: bool = True
+    retention: Retention = Retention()
 
 
 class Counters(msgspec.Struct):
@@ -71,6 +75,12 @@ class Counters(msgspec.Struct):
     prewarms: int = 0
     prewarm_failures: int = 0
     prewarms_dropped: int = 0
+    hits_shown: int = 0
+    hits_used: int = 0
+    corrections: int = 0
+    updates: int = 0
+    gate_skips: int = 0
+    retention_failures: int = 0
 
 
 class Counting(Protocol):
@@ -134,6 +144,7 @@ class Services:
             deadline_s=options.llm_deadline_s,
         )
         self.extracting = anyio.CapacityLimiter(options.summaries_at_once)
+        self.words = Words()
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)

@@ -4,10 +4,11 @@ Every message goes the same way: decide (pure), record, evolve, perform. A conte
 acknowledgement, and what others are told, waits for the commit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import anyio
+import anyio.to_thread
 
 from actormem.actors import messages as say
 from actormem.actors.adding import Adding
@@ -15,6 +16,7 @@ from actormem.actors.calibrating import Calibrator
 from actormem.actors.compacting import Compactor
 from actormem.actors.configuring import settle_on
 from actormem.actors.contexts import ContextMaker
+from actormem.actors.expiring import expired_texts
 from actormem.actors.history import past_messages, past_trace, turns_of
 from actormem.actors.journal import Journal
 from actormem.actors.news import News
@@ -123,6 +125,8 @@ class SessionActor:
                 await self._rewind(message, reply)
             case say.Redact():
                 await self._redact(message, reply)
+            case say.ExpireTexts():
+                await self._expire(message, reply)
             case say.Erase():
                 self._erase(reply)
             case say.Wake():
@@ -256,6 +260,7 @@ class SessionActor:
         await self._calibrator.learn(draft, asked.prompt_tokens)
         decide.close_turn(draft, asked.outcome, self._services.clock.now_ms(), self._contexts.newest)
         self._journal.commit(draft, _acknowledge(reply, None))
+        self._contexts.usage.replied("\n".join(one.text for one in asked.messages if one.role == "assistant"))
         self._after()
         await self._open_waiting()
 
@@ -265,6 +270,7 @@ class SessionActor:
             draft = self._journal.draft()
             decide.close_turn(draft, "unanswered", self._services.clock.now_ms(), self._contexts.newest)
             self._journal.commit(draft)
+            self._contexts.usage.replied("")
             self._after()
             await self._open_waiting()
 
@@ -286,6 +292,23 @@ class SessionActor:
         await self._services.record.sync()
         record, state = self._services.record, self._journal.state
         texts = redacted_texts(await record.read_events(self._key, 1, state.sequence), asked)
+        await self._rewrite(texts, asked.reason, reply)
+
+    async def _expire(self, asked: say.ExpireTexts, reply: Reply | None) -> None:
+        await self._services.record.sync()
+        texts: list[tuple[int, str | None]] = []
+        if not self._journal.state.turn_id:  # an open turn must not lose its beginning
+            sequence = self._journal.state.sequence
+            events = await self._services.record.read_events(self._key, 1, sequence)
+            texts = await anyio.to_thread.run_sync(
+                expired_texts, events, asked.before_ms, limiter=self._services.counting
+            )
+        await self._rewrite(texts, "retention", reply)
+
+    async def _rewrite(
+        self, texts: Sequence[tuple[int, str | None]], reason: str, reply: Reply | None
+    ) -> None:
+        """Put these texts in the place of the old ones, and begin anew from there."""
         if not texts:
             assert reply is not None
             reply.answer(say.Redacted(0))
@@ -299,7 +322,7 @@ class SessionActor:
             raise self._journal.failure
         await self._journal.load()
         draft = self._journal.draft()
-        decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms(), asked.reason)
+        decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms(), reason)
         self._journal.commit(draft, _acknowledge(reply, say.Redacted(len(texts))))
         self._after()
 

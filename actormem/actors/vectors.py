@@ -60,13 +60,18 @@ class PartitionVectors:
             self._running = True
             self._scope.start(self._run)
 
+    def again(self) -> None:
+        """Try at once, though the embedder has failed a moment ago."""
+        self._rest_until_s = 0.0
+        self.want()
+
     def hurry(self) -> None:
         """Do not wait for a pause: somebody waits until all is done. What comes later waits again."""
         if self._running:
             self._hurry.set()
 
     def remove(self, labels: Sequence[int]) -> None:
-        """Rows have left the partition: the index is built anew, since a graph keeps what is taken out of it."""
+        """Rows are gone or archived: the index is built anew, since a graph keeps what is taken out of it."""
         if labels:
             self._removal_count += 1
             self.index = None
@@ -135,12 +140,17 @@ class PartitionVectors:
     async def _index_rows(self, ids: Sequence[str], vectors: Vectors) -> None:
         if self.index is None:
             return
-        found = [(self._partition.label(id), place) for place, id in enumerate(ids) if vectors[place].any()]
+        hot = [(place, id) for place, id in enumerate(ids) if vectors[place].any() and self._is_hot(id)]
+        found = [(self._partition.label(id), place) for place, id in hot]
         rows = [(label, place) for label, place in found if label is not None]
         if rows:
             labels = np.array([label for label, _ in rows], dtype=np.int64)
             chosen = vectors[[place for _, place in rows]]
             await anyio.to_thread.run_sync(self.index.add, labels, chosen, limiter=self._services.searching)
+
+    def _is_hot(self, id: str) -> bool:
+        item = self._partition.item(id)
+        return item is not None and item.state != "archived"
 
     async def _embedded(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, from the cache where it has them."""

@@ -18,15 +18,18 @@ from typing import NoReturn
 import anyio
 
 from actormem import ActorMemError
+from actormem.cli.checkup import add_checkup
 from actormem.cli.demo import demo
 from actormem.cli.replay import replay
+from actormem.cli.stress import add_stress
 
 __all__ = ["main", "parser"]
 
 EXIT_CODES = """\
 exit codes:
   0    all went well
-  1    it ran, and something of it failed: a probe, a line of the log, the reader of its output
+  1    it ran, and something of it failed: a probe, a line of the log, the reader of its output,
+       or something is wrong with the memories and not repaired
   2    the call was wrong, and nothing was done
   130  Ctrl-C
 """
@@ -129,6 +132,9 @@ def parser() -> argparse.ArgumentParser:
         help="write contexts and traces there, as JSONL (default: print them)",
     )
     play.set_defaults(run=replay)
+    add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
+    add_checkup(add)
+    add_stress(add)
     return top
 
 

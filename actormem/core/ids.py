@@ -5,7 +5,7 @@ import unicodedata
 from actormem.errors import UsageError
 from actormem.limits import ID_CHARS_MAX
 
-__all__ = ["checked_id", "item_id", "item_number", "message_id"]
+__all__ = ["checked_id", "checked_scope", "item_id", "item_number", "message_id"]
 
 
 def checked_id(value: object, name: str) -> str:
@@ -25,6 +25,11 @@ def checked_id(value: object, name: str) -> str:
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
         raise UsageError(f"{name} holds a control character or a lone surrogate")
     return value
+
+
+def checked_scope(value: object) -> str:
+    """The scope itself, when it may be one: an id, or an empty text for what belongs to no agent alone."""
+    return "" if isinstance(value, str) and not value else checked_id(value, "scope")
 
 
 def message_id(sequence: int) -> str:

@@ -171,6 +171,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         superseded_by: Id of the item that took its place, or an empty string.
         supersedes: Id of the item whose place it took, or an empty string.
         seen_count: How often it was stated.
+        scope: Which of the user's agents it belongs to; empty for all of them.
+        shown_count: How often a note showed it or `recall` gave it.
+        last_shown_ms: When that was last, UTC milliseconds; 0 for never.
     """
 
     id: str
@@ -199,6 +202,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     superseded_by: str = ""
     supersedes: str = ""
     seen_count: int = 1
+    scope: str = ""
+    shown_count: int = 0
+    last_shown_ms: int = 0
 
     @property
     def sources(self) -> tuple[tuple[str, str], ...]:

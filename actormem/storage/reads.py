@@ -12,7 +12,7 @@ import msgspec
 
 from actormem.core.ids import item_id, item_number
 from actormem.core.values import Item, Owner, SessionKey
-from actormem.ports import OwnerItems, SessionHistory, SessionRow, StoredEvent
+from actormem.ports import OwnerItems, OwnerRow, SessionHistory, SessionRow, StoredEvent
 from actormem.storage.checks import INTEGER_MAX, decode_item, verify
 from actormem.storage.failures import DamagedRowError
 from actormem.storage.rows import RELEASED_MARK, owner_number, session_place
@@ -22,6 +22,7 @@ __all__ = [
     "intents",
     "load_items",
     "load_session",
+    "owners",
     "owners_with_intents",
     "read_events",
     "session_names",
@@ -109,6 +110,21 @@ def sessions(connection: sqlite3.Connection, owner: Owner) -> tuple[SessionRow, 
     return tuple(
         SessionRow(session_id=id, created_ms=created_ms, changed_ms=changed_ms, message_count=message_count)
         for id, created_ms, changed_ms, message_count in rows
+    )
+
+
+def owners(connection: sqlite3.Connection, limit: int) -> tuple[OwnerRow, ...]:
+    """The owners, newest first, with what is stored of each."""
+    rows = connection.execute(
+        """SELECT tenant, user,
+            (SELECT count(*) FROM sessions WHERE sessions.owner_no = owners.owner_no),
+            (SELECT count(*) FROM items WHERE items.owner_no = owners.owner_no)
+        FROM owners ORDER BY owner_no DESC LIMIT ?""",
+        (limit,),
+    )
+    return tuple(
+        OwnerRow(owner=Owner(tenant, user), session_count=session_count, item_count=item_count)
+        for tenant, user, session_count, item_count in rows
     )
 
 

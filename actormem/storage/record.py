@@ -20,6 +20,7 @@ from actormem.core.values import Owner, SessionKey
 from actormem.errors import StoppedError, StorageError, UsageError
 from actormem.ports import (
     OwnerItems,
+    OwnerRow,
     PutItems,
     Record,
     RecordStatistics,
@@ -192,6 +193,9 @@ class SqliteRecord:
 
     async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
         return await self._read(lambda connection: reads.sessions(connection, owner))
+
+    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
+        return await self._read(lambda connection: reads.owners(connection, limit))
 
     async def behind(self) -> tuple[SessionKey, ...]:
         return await self._read(reads.behind)

@@ -20,6 +20,7 @@ def episode(
     place: int,
     imported: bool,
     now_ms: int,
+    scope: str = "",
 ) -> Item:
     """The item that keeps a message, or a passage of it, verbatim.
 
@@ -28,6 +29,7 @@ def episode(
         number: Its own number in the record.
         place: Its place in the session: neighbours are found by it.
         imported: Whether it comes from an older log.
+        scope: Which agent it belongs to; empty for all.
     """
     return Item(
         id=item_id(number),
@@ -44,11 +46,20 @@ def episode(
         offset_minutes=message.offset_minutes,
         stored_ms=now_ms,
         sequence=place,
+        scope=scope,
     )
 
 
 def fact_item(
-    owner: Owner, session_id: str, fact: Fact, message: Message, *, number: int, imported: bool, now_ms: int
+    owner: Owner,
+    session_id: str,
+    fact: Fact,
+    message: Message,
+    *,
+    number: int,
+    imported: bool,
+    now_ms: int,
+    scope: str = "",
 ) -> Item:
     """The item that keeps what a message says of its subject. Its sequence is its number: order of arrival."""
     return Item(
@@ -71,6 +82,7 @@ def fact_item(
         offset_minutes=message.offset_minutes,
         stored_ms=now_ms,
         sequence=number,
+        scope=scope,
     )
 
 

@@ -62,6 +62,7 @@ class Partition:
         self._stale_windows: dict[str, None] = {}
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
+        self._scopes = NameNumbers()
         self._attributes: dict[str, set[int]] = {}
         self._asked_by: dict[str, set[int]] = {}
         self._window_hashes: dict[int, int] = {}
@@ -94,12 +95,15 @@ class Partition:
         """The episodes of a session, the last one first."""
         return (self._items[row] for row in self._neighbours.newest_first(session_id))
 
-    def facts(self) -> Iterator[Item]:
+    def facts(self, scope: str | None = None) -> Iterator[Item]:
         """The newest live items of each attribute, of the most important attributes, in no promised order.
+
+        Args:
+            scope: Only items of this scope and of none; None for all.
 
         Cost: about 1 ms, whatever the owner has said.
         """
-        live, event_ms = self._table.live, self._table.event_ms
+        live, event_ms = self._in_scope(self._table.live.copy(), scope), self._table.event_ms
         for name in nlargest(FACT_ATTRIBUTES, self._attributes, key=importance):
             rows = np.fromiter(self._attributes[name], np.int64)
             rows = rows[live[rows]]
@@ -114,20 +118,34 @@ class Partition:
     def put(self, item: Item) -> None:
         """Take in a new item, or a new state of one that is here.
 
-        A changed text loses its vectors; they stand in `without_vectors` again.
+        A changed text loses its vectors; they stand in `without_vectors` again, as does what is archived no more,
+        for the sake of an index.
         """
         old = self.item(item.id)
         if old is not None and index_text(old) == index_text(item) and place_of(old) == place_of(item):
             row = self._rows[item.id]
             self._unlink(row, old)
+            if old.state == "archived" != item.state:
+                self._no_vector[item.id] = None
         else:
             if old is not None:
                 self.remove(item.id)
             row = self._take_row(item)
         self._items[row] = item
         session, speaker = self._link(row, item)
-        self._table.fill(row, item, session, speaker)
+        self._table.fill(row, item, session, speaker, self._scopes.use(item.scope))
         self._staleness.add(row, item)
+
+    def count_shown(self, id: str, now_ms: int) -> bool:
+        """Note that an item was shown at that time; says whether it is here."""
+        row = self._rows.get(id)
+        if row is None:
+            return False
+        item = self._items[row]
+        self._items[row] = msgspec.structs.replace(
+            item, shown_count=item.shown_count + 1, last_shown_ms=max(item.last_shown_ms, now_ms)
+        )
+        return True
 
     def remove(self, id: str) -> None:
         """Take an item out, with its words and vectors; an absent one is no matter."""
@@ -152,6 +170,11 @@ class Partition:
         """Who speaks in the episodes."""
         return tuple(self._speakers)
 
+    @property
+    def vector_count(self) -> int:
+        """How many items have a vector."""
+        return int(np.count_nonzero(self._table.has_vector[: self._table.limit]))
+
     def without_vectors(self, limit: int | None = None) -> tuple[str, ...]:
         """Ids of items whose `view_text` is to be embedded, oldest put first, at most `limit`."""
         return tuple(islice(self._no_vector, limit))
@@ -170,8 +193,9 @@ class Partition:
                 self._no_vector.pop(id, None)
 
     def labelled_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Labels and vectors of every item that has one, for an index: (n,), (n, dimensions)."""
-        rows = np.flatnonzero(self._table.has_vector[: self._table.limit])
+        """Labels and vectors of every item that has one and is not archived, for an index: (n,), (n, dimensions)."""
+        limit = self._table.limit
+        rows = np.flatnonzero(self._table.has_vector[:limit] & ~self._table.archived[:limit])
         return rows.astype(np.int64), self._vectors.take(rows)
 
     def stale_windows(self, limit: int | None = None) -> tuple[str, ...]:
@@ -243,7 +267,7 @@ class Partition:
         """The items that answer a query.
 
         Args:
-            nearest: An index over the vectors under `label` numbers; None: they are scanned.
+            nearest: An index over the vectors under `label` numbers; None: they are scanned, as for a deep query.
 
         Returns:
             Best first, equal scores older first, at most `query.limit`; near-duplicates left out. Scores in
@@ -252,7 +276,9 @@ class Partition:
         Cost:
             About 1 ms at 1,000 items, 10 to 20 ms at 100,000.
         """
-        ranked = self._search.ranked(query, self._words.terms(query.text), self._eligible(query), nearest)
+        ranked = self._search.ranked(
+            query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest
+        )
         hits = distinct(self._hits(ranked, query), query.limit)
         hits = newest_first(hits, query.text, ranked.telling, self._words)
         known = query.exclude.union(hit.item.id for hit in hits)
@@ -284,7 +310,7 @@ class Partition:
     def _eligible(self, query: Query) -> NDArray[np.bool_]:
         table, limit = self._table, self._table.limit
         now_ms = query.now_ms if query.at_ms is None else query.at_ms
-        live = table.live[:limit].copy()
+        live = table.live[:limit] | table.archived[:limit] if query.deep else table.live[:limit].copy()
         if query.at_ms is not None:
             for row in np.flatnonzero(table.superseded[:limit]).tolist():
                 successor = self.item(self._items[row].superseded_by)
@@ -298,7 +324,14 @@ class Partition:
             row = self._rows.get(id)
             if row is not None:
                 live[row] = False
-        return live
+        return self._in_scope(live, query.scope)
+
+    def _in_scope(self, rows: NDArray[np.bool_], scope: str | None) -> NDArray[np.bool_]:
+        """The rows, changed in place, without those of other scopes."""
+        if scope is not None and any(name not in ("", scope) for name in self._scopes):
+            reach = [self._scopes[name] for name in self._scopes if name in ("", scope)]
+            rows &= np.isin(self._table.scope[: len(rows)], reach)
+        return rows
 
     def _take_row(self, item: Item) -> int:
         row = self._table.take_row()
@@ -340,6 +373,7 @@ class Partition:
 
     def _unlink(self, row: int, item: Item) -> None:
         self._staleness.drop(row, item)
+        self._scopes.leave(item.scope)
         if item.attribute:
             discard(self._attributes, item.attribute, row)
         for name in asking_names(item):

@@ -38,6 +38,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         exclude: Ids of items that are not wanted.
         min_score: Hits below it are left out; None for no floor.
         at_ms: Search what was live at that time; None for now.
+        scope: Only items of this scope and of none; None for all.
+        deep: Archived items too.
     """
 
     text: str
@@ -50,6 +52,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     exclude: frozenset[str] = frozenset()
     min_score: float | None = None
     at_ms: int | None = None
+    scope: str | None = None
+    deep: bool = False
 
     @property
     def today(self) -> int:

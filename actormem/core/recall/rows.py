@@ -19,7 +19,8 @@ __all__ = ["KINDS", "NameNumbers", "RowTable"]
 KINDS: Final = ("fact", "preference", "event", "episode", "summary", "knowledge")
 COLUMNS: Final = (
     "live", "stale", "superseded", "has_vector", "has_window", "assistant", "types", "kind", "day",
-    "told", "session", "speaker", "event_ms", "sequence", "expires_ms", "question", "importance",
+    "told", "session", "speaker", "scope", "archived", "event_ms", "sequence", "expires_ms", "question",
+    "importance",
 )  # fmt: skip
 ROWS_FIRST: Final = 64  # room to begin with; doubled when full
 ROWS_STEP_MAX: Final = 8_192  # room added at once: doubling a large table would hold the loop
@@ -46,6 +47,8 @@ class RowTable:
         self.told = np.zeros((0, TOLD_DAYS), np.int32)
         self.session = np.zeros(0, np.int64)
         self.speaker = np.zeros(0, np.int64)
+        self.scope = np.zeros(0, np.int64)
+        self.archived = np.zeros(0, np.bool_)
         self.event_ms = np.zeros(0, np.int64)
         self.sequence = np.zeros(0, np.int64)
         self.expires_ms = np.zeros(0, np.int64)
@@ -66,12 +69,12 @@ class RowTable:
         self._count_assistant(row, -1)
         self.types_total -= self.types[row]
         self.assistant[row] = False
-        self.live[row] = self.superseded[row] = False
+        self.live[row] = self.superseded[row] = self.archived[row] = False
         self.has_vector[row] = self.has_window[row] = self.stale[row] = False
         self.types[row] = False
         self._free.append(row)
 
-    def fill(self, row: int, item: Item, session: int, speaker: int) -> None:
+    def fill(self, row: int, item: Item, session: int, speaker: int, scope: int) -> None:
         """Write what an item says of itself into its row."""
         types = answer_types(item.text)
         self.types_total += np.array(types, np.int64) - self.types[row]
@@ -79,6 +82,7 @@ class RowTable:
         self._count_assistant(row, -1)
         self.live[row] = item.state == "live"
         self.superseded[row] = item.state == "superseded"
+        self.archived[row] = item.state == "archived"
         self.assistant[row] = item.source == "assistant" or item.speaker == "assistant"
         self.kind[row] = KINDS.index(item.kind)
         day = day_number(item.event_ms, item.offset_minutes)
@@ -89,6 +93,7 @@ class RowTable:
         self.session[row] = session
         self._count_assistant(row, 1)
         self.speaker[row] = speaker
+        self.scope[row] = scope
         self.event_ms[row] = item.event_ms
         self.sequence[row] = item.sequence
         self.expires_ms[row] = item.expires_ms

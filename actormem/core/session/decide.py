@@ -293,7 +293,7 @@ def check_room(settings: Settings) -> None:
 
 
 def _changed(before: object, after: object) -> str:
-    names = ("model", "system", "tools", "budget", "timezone", "policy", "layout")
+    names = ("model", "system", "tools", "budget", "timezone", "policy", "layout", "scope")
     changed = [name for name in names if getattr(before, name) != getattr(after, name)]
     return "a changed " + (" and ".join(changed) or "price list")
 

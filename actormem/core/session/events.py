@@ -76,6 +76,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     tools_tokens: int
     layout: Layout = Layout()
     layout_tokens: int = 0
+    scope: str = ""
     time_ms: int
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0

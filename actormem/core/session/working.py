@@ -44,6 +44,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools_tokens: int = 0
     layout: Layout = Layout()
     layout_tokens: int = 0  # of a message the layout may need at the beginning
+    scope: str = ""  # what is learned here belongs to it, and recall reaches no other
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0
     wide: bool = False

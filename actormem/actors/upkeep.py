@@ -1,0 +1,99 @@
+"""The upkeep actor, shared by all owners: has what is too old erased, one owner after the other.
+
+Law of this file: it does what the front door does when it forgets, in the same order: items, then the sessions that
+show them, then the bytes. It asks; nobody asks it but to settle. What fails is counted, and tried again the next day.
+"""
+
+from typing import cast
+
+from actormem.actors import memory_messages as say
+from actormem.actors.expiring import has_expired
+from actormem.actors.messages import ExpireTexts, Redact, Redacted, Settle
+from actormem.actors.services import Services
+from actormem.core.health.retention import before_ms
+from actormem.core.values import Owner, SessionKey
+from actormem.errors import ActorMemError, StorageError
+from actormem.kernel import Reply, Scope
+from actormem.limits import ASK_TIMEOUT_S
+
+__all__ = ["UpkeepActor"]
+
+REASON = "retention"
+
+
+class UpkeepActor:
+    """Keeps to the retention; holds nothing by itself."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def started(self, scope: Scope) -> None:
+        """Nothing to get ready."""
+
+    async def stopped(self, reason: str) -> None:
+        """Nothing to keep: what was left undone is found again when the owner's memory next wakes."""
+
+    def idle(self) -> bool:
+        """It holds nothing between two messages."""
+        return True
+
+    async def receive(self, message: object, reply: Reply | None) -> None:
+        """Look after one owner, or say that those before are done."""
+        match message:
+            case say.RetentionDue():
+                try:
+                    if await self._retire(message.owner) + await self._expire(message.owner):
+                        await self._scrub(message.owner)
+                except ActorMemError:
+                    self._services.counters.retention_failures += 1
+            case Settle():
+                assert reply is not None
+                reply.answer(None)
+            case _:
+                raise AssertionError(f"upkeep was sent a {type(message).__name__}")
+
+    async def _retire(self, owner: Owner) -> int:
+        """Erase and archive items, step by step; how many were erased."""
+        count, services = 0, self._services
+        while True:
+            asked = services.ref("longterm", owner).ask(say.RetireItems(), timeout_s=ASK_TIMEOUT_S)
+            step = cast("say.Retirement", await asked)
+            ids = tuple(item.id for item in step.items)
+            redact = Redact(words=(), values=(), item_ids=ids, reason=REASON)
+            for key in sorted(step.shown_in):
+                await self._asked(key, redact)
+            count += step.erased_count
+            if not step.more:
+                return count
+
+    async def _expire(self, owner: Owner) -> int:
+        """Erase what was said before; how many texts."""
+        services = self._services
+        oldest = before_ms(services.clock.now_ms(), services.options.retention.transcript_days)
+        if oldest is None:
+            return 0
+        await services.record.sync()
+        count = 0
+        for row in await services.record.sessions(owner):
+            key = SessionKey(owner, row.session_id)
+            try:
+                old = await has_expired(key, services, oldest)
+            except StorageError:
+                old = True  # it says so itself when it is asked
+            if old:
+                count += await self._asked(key, ExpireTexts(oldest))
+        return count
+
+    async def _asked(self, key: SessionKey, message: ExpireTexts | Redact) -> int:
+        """How many texts the session erased; one that fails keeps the others from nothing."""
+        try:
+            answer = await self._services.ref("session", key).ask(message, timeout_s=ASK_TIMEOUT_S)
+        except ActorMemError:
+            self._services.counters.retention_failures += 1
+            return 0
+        return cast("Redacted", answer).text_count
+
+    async def _scrub(self, owner: Owner) -> None:
+        self._services.erasure_count += 1
+        await self._services.cache.drop_owner(owner)
+        await self._services.record.scrub()
