@@ -14,7 +14,6 @@ from actormem.actors import memory_messages as say
 from actormem.actors.messages import Erase, Redact, Redacted
 from actormem.actors.recalling import recall
 from actormem.actors.redacting import shown_words
-from actormem.core.facts.attributes import cardinality
 from actormem.core.ids import checked_id
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
@@ -121,7 +120,7 @@ class OwnerMemory(FrontDoor):
         fact = Fact(
             subject="user",
             attribute=checked_id(attribute, "attribute"),
-            cardinality=cardinality(attribute),
+            cardinality=self._services.options.attributes.cardinality(attribute),
             value=(text_or_none("value", value) or "").strip() or words,
             text=words,
             quote="",

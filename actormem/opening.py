@@ -15,6 +15,7 @@ from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
+from actormem.core.facts.declared import Declaration, declared
 from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import UsageError
@@ -47,6 +48,7 @@ async def open(
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE,
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
     daily_llm_tokens: int | None = None,
+    attributes: Mapping[str, Declaration] | None = None,
     prewarm: str | Warmer | None = None,
     idle_s: float = limits.IDLE_S,
     resident_limit: int = limits.RESIDENT_LIMIT,
@@ -58,7 +60,7 @@ async def open(
     Args:
         path: The folder, made where it is missing; None keeps everything in this process's memory.
         llm: Writes the summaries: `openai:MODEL`, an object of yours, or None: then they are extractive.
-        embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
+        embedder: None or `local` (in the wheel; loads in a second), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer: One for all sessions; None takes each session's model's own.
         prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
@@ -69,6 +71,7 @@ async def open(
         summaries_at_once: Summaries made at the same time.
         llm_deadline_s: What one background call may take, in seconds.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
+        attributes: Which facts of a user have `one` value and which `many`, beside the built-in table; see `declared`.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         idle_s: Seconds without a message before a session or an owner's memory leaves this process's memory.
         resident_limit: How many of each may be in it.
@@ -80,9 +83,6 @@ async def open(
         VersionError: A newer version wrote it.
         UsageError: An option is wrong, or the path cannot be a folder.
         CorruptError: The folder is damaged. In all these cases nothing changed.
-
-    Cost:
-        About a second to load the local embedder.
     """
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
@@ -91,6 +91,7 @@ async def open(
         summaries_at_once=whole("summaries_at_once", summaries_at_once),
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
+        attributes=declared(attributes),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)

@@ -42,6 +42,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         embedded_texts: Texts embedded, caches apart.
         prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
             are those that were not wanted any more.
+        corrections: Values that users took back for another ("no, it's …", "不对，是…").
+        supersessions: Facts that were live and that something newer took the place of, or took back.
     """
 
     sessions: KindStatistics
@@ -65,6 +67,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     prewarms: int
     prewarm_failures: int
     prewarms_dropped: int
+    corrections: int
+    supersessions: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -92,4 +96,6 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         prewarms=counters.prewarms,
         prewarm_failures=counters.prewarm_failures,
         prewarms_dropped=counters.prewarms_dropped,
+        corrections=counters.corrections,
+        supersessions=counters.supersessions,
     )

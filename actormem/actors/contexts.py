@@ -97,7 +97,7 @@ class ContextMaker:
             with steps.step("recall"):
                 answer = await self._recall(draft.state, asked)
             asked = explained(asked, answer.recalled, answer.degraded)
-        telling = said(draft.state, query or asked.query, answer.recalled, self._values) if new else Said()
+        telling = self._said(draft.state, query or asked.query, answer.recalled) if new else Said()
         reserve = reserve_of(draft.state, telling, tokenizer) if new else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
@@ -116,7 +116,7 @@ class ContextMaker:
             if written is None and new:  # what is out of sight has changed
                 with steps.step("recall"):
                     answer = await self._recall(draft.state, asked, answer)
-                telling = said(draft.state, query or asked.query, answer.recalled, self._values)
+                telling = self._said(draft.state, query or asked.query, answer.recalled)
             with steps.step("note"):
                 written = written or note(draft.state, telling.lines, tokenizer, profile=telling.profile)
                 draft.emit(written)
@@ -138,6 +138,9 @@ class ContextMaker:
             self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
             self.newest, self._noted = trace, (draft.state.noted, items)
         return Context(messages=messages, trace=trace, cache_breakpoints=breakpoints)
+
+    def _said(self, state: Working, query: str, recalled: Recalled) -> Said:
+        return said(state, query, recalled, self._values, self._services.options.attributes)
 
     def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""

@@ -22,7 +22,6 @@ from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
-from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
 from actormem.core.session.events import MessageAdded
@@ -197,7 +196,7 @@ class LongTermActor:
             vector=asked.vectors,
             limit=asked.limit,
             kinds=asked.kinds,
-            attributes=attribute_names(asked.query),
+            attributes=self._services.options.attributes.names(asked.query),
             exclude=frozenset(exclude),
             min_score=asked.min_score,
             at_ms=asked.at_ms,

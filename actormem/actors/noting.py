@@ -16,7 +16,7 @@ from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
-from actormem.core.facts.attributes import attribute_names
+from actormem.core.facts.declared import Attributes
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
@@ -74,7 +74,9 @@ def wants_profile(state: Working) -> bool:
     return not state.profiled or over_budget(state, budget.recall_tokens + budget.task_tokens)
 
 
-def said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> Said:
+def said(
+    state: Working, query: str, recalled: Recalled, values: ValueIndex, attributes: Attributes
+) -> Said:
     """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
@@ -85,7 +87,7 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> 
     lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
-    names = attribute_names(asked)
+    names = attributes.names(asked)
     hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
     if policy_of(state.settings.policy).shows_values:

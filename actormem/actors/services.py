@@ -11,6 +11,7 @@ from actormem import limits
 from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.precedence import Precedence
+from actormem.core.facts.declared import NONE_DECLARED, Attributes
 from actormem.core.prices import Prices
 from actormem.core.values import Owner
 from actormem.errors import ProviderError
@@ -32,6 +33,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         summaries_at_once: Summaries that are made at the same time.
         llm_deadline_s: What one background call to the LLM may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
+        attributes: How many values the attributes of facts have, and what asks for them.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -40,6 +42,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     summaries_at_once: int = limits.SUMMARIES_AT_ONCE
     llm_deadline_s: float = limits.LLM_DEADLINE_S
     daily_llm_tokens: int | None = None
+    attributes: Attributes = NONE_DECLARED
 
 
 class Counters(msgspec.Struct):
@@ -62,6 +65,8 @@ class Counters(msgspec.Struct):
     prewarms: int = 0
     prewarm_failures: int = 0
     prewarms_dropped: int = 0
+    corrections: int = 0
+    supersessions: int = 0
 
 
 class Counting(Protocol):

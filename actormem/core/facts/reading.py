@@ -15,7 +15,16 @@ from actormem.core.facts.rules import Language, Rule
 from actormem.core.facts.sentences import Sentence
 from actormem.core.values import Fact
 
-__all__ = ["OTHER_CONFIDENCE", "RULE_CONFIDENCE", "Reading", "by_attribute", "keep", "span", "statement"]
+__all__ = [
+    "OTHER_CONFIDENCE",
+    "RULE_CONFIDENCE",
+    "Reading",
+    "by_attribute",
+    "keep",
+    "one_of_several",
+    "span",
+    "statement",
+]
 
 RULE_CONFIDENCE: Final = 0.9
 OTHER_CONFIDENCE: Final = 0.8
@@ -114,6 +123,11 @@ def person(language: Language, subject: re.Match[str]) -> tuple[str, str]:
     return f"{key} {name}".rstrip(), language.other(relation, name)
 
 
+def one_of_several(subject: str) -> bool:
+    """Whether the subject is a person of whom the user has more than one, with no name."""
+    return subject != "user" and " " not in subject and subject not in UNIQUE
+
+
 def span(match: re.Match[str]) -> tuple[int, int]:
     """Where the value stands: the alternatives of a pattern name it differently."""
     for name in ("value", "more", "plain", "last"):
@@ -165,7 +179,7 @@ def keep(
     for place, after in places:
         value = reading.original[sentence.start + place : sentence.start + after]
         attribute, text = sort(reading.language, rule, value, thing)
-        several = who[0] != "user" and " " not in who[0] and who[0] not in UNIQUE
+        several = one_of_several(who[0])
         reading.add(
             Fact(
                 subject=who[0],
