@@ -130,6 +130,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
         confidence: 0 to 1.
         negated: True where it takes a value back (`不再…`, `no longer …`).
         explicit: True for a command to remember.
+        correction: True where it corrects what the user said before.
     """
 
     subject: str
@@ -143,6 +144,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 0.8
     negated: bool = False
     explicit: bool = False
+    correction: bool = False
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,7 +164,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         session_id: The session it came from first, or an empty string.
         speaker: Name or role of who said it.
         importance, confidence: 0 to 1.
-        event_ms: When it was said or became true, UTC milliseconds.
+        event_ms: When it was said, the last time where it was said again, or became true; UTC milliseconds.
+        first_ms: When it was said first, where that was before `event_ms`; else 0.
         offset_minutes: Offset of the speaker's clock from UTC.
         stored_ms: When it was written, UTC milliseconds.
         sequence: Order of arrival: breaks ties of `event_ms`.
@@ -191,6 +194,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     importance: float = 0.5
     confidence: float = 0.8
     event_ms: int = 0
+    first_ms: int = 0
     offset_minutes: int = 0
     stored_ms: int = 0
     sequence: int = 0
@@ -199,6 +203,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     superseded_by: str = ""
     supersedes: str = ""
     seen_count: int = 1
+
+    @property
+    def since_ms(self) -> int:
+        """When it was said first."""
+        return self.first_ms or self.event_ms
 
     @property
     def sources(self) -> tuple[tuple[str, str], ...]:

@@ -95,7 +95,8 @@ def _read(name: str, declaration: object) -> tuple[Cardinality, tuple[str, ...]]
     named = [one for one in words if isinstance(one, str) and 0 < len(one.strip()) <= WORD_CHARS_MAX]
     if len(named) < len(words) or len(words) > WORDS_MAX:
         raise UsageError(
-            f"attribute {name} must have at most {WORDS_MAX} words of 1 to {WORD_CHARS_MAX} characters", hint=HINT
+            f"attribute {name} must have at most {WORDS_MAX} words of 1 to {WORD_CHARS_MAX} characters",
+            hint=HINT,
         )
     return how_many, tuple(one.strip() for one in named)
 

@@ -13,15 +13,17 @@ from actormem.core.facts import attributes
 from actormem.core.facts.chinese import CHINESE
 from actormem.core.facts.rules import Language, Rule
 from actormem.core.facts.sentences import Sentence
-from actormem.core.values import Fact
+from actormem.core.values import Cardinality, Fact
 
 __all__ = [
     "OTHER_CONFIDENCE",
     "RULE_CONFIDENCE",
     "Reading",
+    "Stated",
     "by_attribute",
     "keep",
     "one_of_several",
+    "sort",
     "span",
     "statement",
 ]
@@ -50,6 +52,14 @@ JOINED: Final = re.compile(r"\b(?:and|but)\s", re.IGNORECASE)
 DAY: Final = re.compile(r"\s(?:on|in|last|this|since|for|at|because|so)\s", re.IGNORECASE)
 
 
+class Stated(msgspec.Struct, frozen=True):
+    """What the user stated of himself and a correction may speak of; the value is empty where it is not known."""
+
+    attribute: str
+    value: str
+    cardinality: Cardinality
+
+
 class Reading(msgspec.Struct):
     """What is known while one message is read, in one language after the other. Lives for one call."""
 
@@ -59,6 +69,7 @@ class Reading(msgspec.Struct):
     offset_minutes: int
     facts: list[Fact] = []
     last: str = ""  # attribute that a correction speaks of
+    stated: tuple[Stated, ...] = ()  # in the user's message before, in order
     clauses: int = 0  # with a subject, read so far
     bare: tuple[Rule, ...] = ()  # rules without a subject that this sentence may have
 

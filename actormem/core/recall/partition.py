@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.facts.as_of import held_at
 from actormem.core.facts.attributes import importance
 from actormem.core.recall.conflicts import newest_first
 from actormem.core.recall.duplicates import distinct
@@ -270,6 +271,9 @@ class Partition:
                 successor = self.item(self._items[row].superseded_by)
                 live[row] = successor is not None and successor.event_ms > query.at_ms
             live &= table.event_ms[:limit] <= query.at_ms
+            facts = [row for rows in self._attributes.values() for row in rows]
+            held = held_at((self._items[row] for row in facts), query.at_ms)
+            live[facts] = [self._items[row].id in held for row in facts]
         expires = table.expires_ms[:limit]
         live &= (expires == 0) | (expires > now_ms)
         if query.kinds is not None:
