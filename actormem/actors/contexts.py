@@ -149,7 +149,10 @@ class ContextMaker:
     async def _recall(self, state: Working, asked: Gate, before: Answer = NOTHING) -> Answer:
         """What long-term memory has to say; it is not asked where it could say nothing."""
         profile = wants_profile(state)
-        if not policy_of(state.settings.policy).recalls or not (asked.open or state.shown or profile):
+        said_before = len(state.view) > 1 or state.blocks  # words that may state what is no longer so
+        if not policy_of(state.settings.policy).recalls:
+            return NOTHING
+        if not (asked.open or state.shown or profile or said_before):
             return NOTHING
         options = self._services.options
         limit = state.settings.budget.repeat_after_tokens

@@ -8,10 +8,18 @@ from itertools import islice
 
 import msgspec
 
-from actormem.actors.memory_messages import Recalled
+from actormem.actors.memory_messages import Recalled, Shown
 from actormem.core.context.assembly import recall_ceiling
 from actormem.core.context.fitting import over_budget
-from actormem.core.context.notes import Line, changed_line, gone_line, hit_line, in_short, words_of
+from actormem.core.context.notes import (
+    Line,
+    changed_line,
+    gone_line,
+    hit_line,
+    in_short,
+    with_outdated,
+    words_of,
+)
 from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
 from actormem.core.entities import EntityRow
@@ -74,29 +82,37 @@ def wants_profile(state: Working) -> bool:
     return not state.profiled or over_budget(state, budget.recall_tokens + budget.task_tokens)
 
 
-def said(
-    state: Working, query: str, recalled: Recalled, values: ValueIndex, attributes: Attributes
-) -> Said:
+def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, attributes: Attributes) -> Said:
     """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
     """
     entry = state.newest_user
     words = words_of(entry.message) if entry is not None else language(query)
-    lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+    lines = [_correction(one, words) for one in recalled.changed]
     lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
     names = attributes.names(asked)
-    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
-    lines += [hit_line(item) for item in hits if item.attribute in names]
+    hits = [hit for hit in recalled.hits if hit.item.id not in told]
+    lines += [hit_line(hit.item) for hit in hits if hit.item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
         words_said = entry.message.text if entry is not None else ""
         lines += _value_lines(state, (words_said, query), values)
-    lines += [hit_line(item) for item in hits if item.attribute not in names]
+    lines += [
+        with_outdated(hit_line(in_short(hit.item, asked)), hit.outdated, words)
+        for hit in hits
+        if hit.item.attribute not in names
+    ]
     if state.profiled or recalled.profile is None:
         return Said(lines)
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
+
+
+def _correction(one: Shown, words: str) -> Line:
+    """Where earlier notes are corrected they may not stand without it; what the user said stands in any case."""
+    line = changed_line(one.item, one.replacement, words)
+    return msgspec.structs.replace(line, takes_back=False) if one.of_words else line
 
 
 def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:

@@ -18,6 +18,7 @@ __all__ = [
     "ItemKind",
     "JsonValue",
     "Message",
+    "Outdated",
     "Owner",
     "Recall",
     "SessionKey",
@@ -216,6 +217,18 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(zip(sessions, self.source_ids, strict=True))
 
 
+class Outdated(msgspec.Struct, frozen=True):
+    """A value that the words of an item state and that is no longer so.
+
+    Attributes:
+        value: The old value, as the words have it.
+        replacement: What holds instead; None where nothing took its place.
+    """
+
+    value: str
+    replacement: Item | None
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """An item with its score.
 
@@ -223,11 +236,13 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
         item: The memory.
         score: 0 to 1, larger is better; comparable inside one recall only.
         why: The share of each arm in the score, by name.
+        outdated: What its words state and is no longer so, where the item is a message that said it.
     """
 
     item: Item
     score: float
     why: Mapping[str, float] = {}
+    outdated: tuple[Outdated, ...] = ()
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
