@@ -26,8 +26,8 @@ PIECES: Final = """
 """
 CUES: Final = ("no ", "my bad", "i mean", "make it", "make that", *PIECES.split())
 SURE: Final = re.compile(
-    r"\b(?:meant|mean|mistake|my bad|correction|wrong|should be|misspoke|typo|scratch|make (?:it|that))\b"
-    r"|错|误|更正|纠正|意思|我是说|想说|应该|换|改",
+    r"\b(?:meant|mean|mistake|my bad|correction|wrong|should be|misspoke|typo|scratch)\b"
+    r"|错|误|更正|纠正|意思|我是说|想说|应该",
     re.IGNORECASE,
 )
 NOT_TAIL: Final = re.compile(
