@@ -56,8 +56,15 @@ def test_a_value_that_was_left_and_taken_up_again_has_a_gap() -> None:
 
 
 def test_a_closed_value_held_until_it_was_closed_and_from_when_it_was_said_again() -> None:
-    state = told(("likes", "jazz", 10), ("likes", "jazz", 20, True), ("likes", "jazz", 30), ("likes", "chess", 15))
-    assert [held(state, at) for at in (12, 17, 25, 35)] == [["jazz"], ["chess", "jazz"], ["chess"], ["chess", "jazz"]]
+    state = told(
+        ("likes", "jazz", 10), ("likes", "jazz", 20, True), ("likes", "jazz", 30), ("likes", "chess", 15)
+    )
+    assert [held(state, at) for at in (12, 17, 25, 35)] == [
+        ["jazz"],
+        ["chess", "jazz"],
+        ["chess"],
+        ["chess", "jazz"],
+    ]
 
 
 def test_an_opposite_ends_what_it_speaks_of_from_its_own_time_on() -> None:
@@ -88,7 +95,13 @@ def test_an_edited_text_gives_the_value_that_stands_in_the_old_ones_place() -> N
         return edited_value(item, new)
 
     cases = [
-        ("The user is allergic to peanuts", "peanuts", "allergy", "The user is allergic to walnuts", "walnuts"),
+        (
+            "The user is allergic to peanuts",
+            "peanuts",
+            "allergy",
+            "The user is allergic to walnuts",
+            "walnuts",
+        ),
         ("The user lives in Turku", "Turku", "address", "The user lives in Turku, by the river", "Turku"),
         ("The user lives at 5 Elm Row", "5 Elm Row", "address", "The user lives at 15 Elm Row", "15 Elm Row"),
         ("The user lives in Turku", "Turku", "address", "These days the user is living in Vaasa", "Vaasa"),

@@ -41,7 +41,11 @@ def short(facts: list[Fact]) -> list[str]:
         ("My favorite color is teal.", "No, I meant navy.", ["favorite_color: navy"]),
         ("I prefer window seats.", "Sorry, I meant aisle seats.", ["seat: aisle seats"]),
         ("I'm allergic to walnuts.", "No, I meant cashews.", ["-allergy: walnuts", "allergy: cashews"]),
-        ("I'm allergic to walnuts.", "No, it's cashews, not walnuts.", ["-allergy: walnuts", "allergy: cashews"]),
+        (
+            "I'm allergic to walnuts.",
+            "No, it's cashews, not walnuts.",
+            ["-allergy: walnuts", "allergy: cashews"],
+        ),
         ("My phone is 555 010 2233 and my budget is $900.", "No, it's $950, not $900.", ["budget: $950"]),
         ("我住在临沂。", "不对，是潍坊。", ["address: 潍坊"]),
         ("我的预算是900元。", "说错了，应该是950元。", ["budget: 950元"]),
@@ -129,7 +133,13 @@ def test_reversals_close_what_they_speak_of(said: str, expected: list[str]) -> N
 
 @pytest.mark.parametrize(
     "said",
-    ["I used to live in Turku.", "Turku is a nice town, isn't it?", "我以前住在临沂。", "临沂的天气怎么样？", "我现在吃饭了。"],
+    [
+        "I used to live in Turku.",
+        "Turku is a nice town, isn't it?",
+        "我以前住在临沂。",
+        "临沂的天气怎么样？",
+        "我现在吃饭了。",
+    ],
 )
 def test_a_mention_of_the_matter_states_nothing(said: str) -> None:
     assert told(said) == []
