@@ -61,7 +61,7 @@ class OwnerMemory(FrontDoor):
         Args:
             limit: Hits wanted, 1 to 100.
             kinds: Only these kinds; None for all.
-            at: What was true at that time; None for now.
+            at: What was true at that time, as far as it had been said by then; None for now.
             min_score: Hits below it are left out; None for no floor.
             deadline_s: Seconds; None for what `open` was told.
 
@@ -109,7 +109,8 @@ class OwnerMemory(FrontDoor):
 
         Args:
             text: One sentence that stands by itself.
-            attribute: What it says of the user; `address` and its like hold one value at a time, the newest.
+            attribute: What it says of the user; `address` and its like, and what `open` was told so, hold one value at
+                a time, the newest.
             value: The value; the text itself where it is empty.
             importance: 0 to 1.
             time: Since when it is true; default now.
@@ -163,7 +164,12 @@ class OwnerMemory(FrontDoor):
         return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
 
     async def value(self, user: str, attribute: str, *, tenant: str = "") -> Item | None:
-        """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None."""
+        """What holds of the user, for a tool's argument; None where nothing does.
+
+        Returns:
+            The newest live item: its `value`, `confidence`, `event_ms` and `source_ids`. Of an attribute of many
+            values, and where two older logs give one attribute two values at the same time, `items` has the others.
+        """
         found = [one for one in await self.items(user, tenant=tenant) if one.attribute == attribute]
         found = [one for one in found if one.subject == "user"]
         return found[-1] if found else None
@@ -171,7 +177,8 @@ class OwnerMemory(FrontDoor):
     async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:
         """Give an item another text; returns its new version, when it is durable.
 
-        The old text leaves the notes that show it.
+        Its value follows the text. The old text leaves the notes that show it; messages stay as they were said, and
+        are shown with what holds instead.
 
         Raises:
             NotFoundError: The user has no item of that id.

@@ -47,12 +47,15 @@ class Intake:
         self.blocks = BlockItems(partition, services)
         self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
         self._by_source: dict[tuple[str, str], set[str]] = {}
-        self.outdated = OutdatedWords(
-            partition, lambda source: self._by_source.get(source, ()), services.clock.now_ms
-        )
         self._by_subject: dict[tuple[str, str], set[str]] = {}
         self._places: dict[str, int] = {}
         self._answered: dict[str, str] = {}
+        self.outdated = OutdatedWords(
+            partition,
+            services.clock.now_ms,
+            lambda source: self._by_source.get(source, ()),
+            self._rivals,
+        )
 
     def loaded(self, tombstones: Iterable[str]) -> None:
         """Take in what the record had."""

@@ -111,12 +111,13 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
 class Shown(msgspec.Struct, frozen=True):
     """An item the asker has shown and that is no longer so, with what took its place, if anything did.
 
-    `of_words` where it has not shown the item but words that state it: a message, or a summary of messages.
+    `words` are the old ones where it has not shown the item but a message, or a summary of messages, that states it;
+    what took the place is then the item itself where that was edited.
     """
 
     item: Item
     replacement: Item | None
-    of_words: bool = False
+    words: str = ""
 
 
 class ReadSpeakers(msgspec.Struct, frozen=True):

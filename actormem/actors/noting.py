@@ -111,8 +111,8 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, att
 
 def _correction(one: Shown, words: str) -> Line:
     """Where earlier notes are corrected they may not stand without it; what the user said stands in any case."""
-    line = changed_line(one.item, one.replacement, words)
-    return msgspec.structs.replace(line, takes_back=False) if one.of_words else line
+    line = changed_line(one.item, one.replacement, words, said=one.words)
+    return msgspec.structs.replace(line, takes_back=False) if one.words else line
 
 
 def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from actormem.actors.memory_messages import Shown
-from actormem.core.facts.reconcile import closes
+from actormem.core.facts.reconcile import closes, said
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Outdated
 
@@ -23,13 +23,15 @@ class OutdatedWords:
     def __init__(
         self,
         partition: Partition,
-        from_source: Callable[[tuple[str, str]], Iterable[str]],
         now_ms: Callable[[], int],
+        from_source: Callable[[tuple[str, str]], Iterable[str]],
+        rivals: Callable[[Item], Iterable[Item]],
     ) -> None:
-        """`from_source` gives the ids of the items that come from a message."""
+        """`from_source` gives ids of the items of a message, `rivals` the items that a fact may end or be ended by."""
         self._partition = partition
-        self._from_source = from_source
         self._now_ms = now_ms
+        self._from_source = from_source
+        self._rivals = rivals
         self._by_session: dict[str, dict[str, set[str]]] = {}
 
     def link(self, item: Item) -> None:
@@ -87,8 +89,9 @@ class OutdatedWords:
                 if fact.id in told or fact.id in found or len(found) == TOLD_MAX:
                     continue
                 one = self._outdated(fact, item.text)
-                if one is not None and not _says(one.replacement, session_id, message_ids):
-                    found[fact.id] = Shown(fact, one.replacement, of_words=True)
+                if one is None or (fact.state != "live" and _says(one.replacement, session_id, message_ids)):
+                    continue
+                found[fact.id] = Shown(fact, one.replacement, words=one.value)
         return tuple(found.values())
 
     def _ended(self, item: Item) -> Iterator[Item]:
@@ -112,12 +115,16 @@ class OutdatedWords:
             return Outdated(fact.quote, fact) if changed else None
         if not _stands_in(fact.value, text):
             return None
-        newest = self.newest(fact)
         if closes(fact):  # `no longer …` is outdated only where it is so again
-            again = newest is not None and newest.value.casefold() == fact.value.casefold()
-            return Outdated(fact.value, newest) if again else None
-        said = newest is not None and _stands_in(newest.value, text)
-        return None if said else Outdated(fact.value, newest)
+            live = (one for one in self._rivals(fact) if one.state == "live")
+            again = next(
+                (one for one in live if one.attribute == fact.attribute and said(one) == said(fact)), None
+            )
+            return Outdated(fact.value, again) if again is not None else None
+        newest = self.newest(fact)
+        if newest is not None and _stands_in(newest.value, text):
+            return None
+        return Outdated(fact.value, newest)
 
 
 def _stands_in(value: str, text: str) -> bool:

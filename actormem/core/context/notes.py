@@ -113,10 +113,15 @@ def in_short(item: Item, query: str) -> Item:
     return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))
 
 
-def changed_line(item: Item, replacement: Item | None, words: str) -> Line:
-    """The line that corrects what was shown of an item: what replaces it, or that it no longer holds."""
-    old = one_line(item.value or item.text, HIT_CHARACTERS // 4)
-    gone = ((item.id, GONE_VERSION),)
+def changed_line(item: Item, replacement: Item | None, words: str, *, said: str = "") -> Line:
+    """The line that corrects what was shown of an item: what replaces it, or that it no longer holds.
+
+    Args:
+        said: The words that were shown, where they are not the item's own: what replaces them may be the item.
+    """
+    old = one_line(said or item.value or item.text, HIT_CHARACTERS // 4)
+    edited = replacement is not None and replacement.id == item.id
+    gone = () if edited else ((item.id, GONE_VERSION),)
     if replacement is None:
         ended = WORDS[words]["ended"].format(text=old)
         return Line(text=_dated(item, ended), marks=gone, by_user=said_by_user(item), takes_back=True)
