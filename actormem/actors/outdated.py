@@ -37,7 +37,7 @@ class OutdatedWords:
     def link(self, item: Item) -> None:
         """A fact is in the partition, in this state."""
         self.removed(item)
-        if item.attribute and (item.state != "live" or item.version > 1):
+        if item.attribute and (item.state != "live" or item.version > 1 or item.expires_ms):
             for session_id, message_id in item.sources:
                 self._by_session.setdefault(session_id, {}).setdefault(message_id, set()).add(item.id)
 
@@ -56,7 +56,7 @@ class OutdatedWords:
         after: Item | None = item
         while after is not None and after.state == "superseded":
             after = self._partition.item(after.superseded_by) if after.superseded_by else None
-        return None if after is None or after is item or 0 < after.expires_ms <= self._now_ms() else after
+        return None if after is None or after is item or self._expired(after) else after
 
     def of_item(self, item: Item) -> tuple[Outdated, ...]:
         """Values in the text of an item that are no longer so."""
@@ -94,6 +94,9 @@ class OutdatedWords:
                 found[fact.id] = Shown(fact, one.replacement, words=one.value)
         return tuple(found.values())
 
+    def _expired(self, item: Item) -> bool:
+        return 0 < item.expires_ms <= self._now_ms()
+
     def _ended(self, item: Item) -> Iterator[Item]:
         """The ended facts of its sources."""
         if not any(session in self._by_session for session in (item.session_id, *item.source_sessions)):
@@ -110,6 +113,8 @@ class OutdatedWords:
 
     def _outdated(self, fact: Item, text: str) -> Outdated | None:
         """What the text says of the fact, where that is no longer so."""
+        if fact.state == "live" and self._expired(fact):
+            return Outdated(fact.value, None) if _stands_in(fact.value, text) else None
         if fact.state == "live":  # edited: the words that were said stand in the quote
             changed = bool(fact.quote and fact.value) and fact.quote in text and fact.value not in text
             return Outdated(fact.quote, fact) if changed else None
@@ -122,7 +127,8 @@ class OutdatedWords:
             )
             return Outdated(fact.value, again) if again is not None else None
         newest = self.newest(fact)
-        if newest is not None and _stands_in(newest.value, text):
+        same = newest is not None and newest.attribute == fact.attribute  # or its opposite: liked, disliked
+        if newest is not None and same and _stands_in(newest.value, text):
             return None
         return Outdated(fact.value, newest)
 

@@ -142,6 +142,24 @@ async def test_words_that_no_longer_was_said_of_are_outdated_only_when_it_is_so_
         assert (await marks())["I don't like jazz any more."] == ["jazz"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "value"),
+    [("I like coffee.", "I hate coffee.", "coffee"), ("我喜欢香菜。", "我讨厌香菜。", "香菜")],
+)
+async def test_words_whose_opposite_holds_now_are_told_with_it(first: str, second: str, value: str) -> None:
+    async with opened() as runtime:
+        one = await runtime.spawn("one", user="ada")
+        said = await answered(one, first)
+        await answered(await runtime.spawn("two", user="ada"), second)
+        hits = await runtime.recall(value, user="ada", kinds=["episode"])
+        [stale] = [hit for hit in hits if hit.item.text == first]
+        [mark] = stale.outdated
+        assert mark.replacement is not None
+        assert (mark.value, mark.replacement.attribute) == (value, "dislikes")
+        line = told(await answered(one, JOKES[0]), said)  # type: ignore[arg-type]
+        assert mark.replacement.text in line
+
+
 async def test_an_edited_item_marks_the_words_it_came_from_and_gives_the_edited_value() -> None:
     async with opened() as runtime:
         one = await runtime.spawn("one", user="ada")
@@ -218,7 +236,7 @@ async def test_corrections_and_supersessions_are_counted() -> None:
             await answered(session, said)
         await answered(session, "我住在临沂。不对，是潍坊。")
         counts = runtime.statistics()
-        assert (counts.corrections, counts.supersessions) == (3, 3)
+        assert (counts.corrections, counts.supersessions) == (3, 3)  # budget, allergy, address
         values = {one.value for one in await runtime.items("ada", kinds=["fact"])}
         assert values == {"$950", "cashews", "潍坊"}
         await answered(session, "It rains again today, doesn't it?")

@@ -96,7 +96,10 @@ def with_outdated(line: Line, outdated: Sequence[Outdated], words: str) -> Line:
         if new is None:
             text = WORDS[words]["over"].format(old=old)
         else:
-            value = one_line(new.value or new.text, OUTDATED_CHARACTERS)
+            tells = (
+                new.value if new.value.casefold() != one.value.casefold() else ""
+            )  # liked before, disliked now
+            value = one_line(tells or new.text, OUTDATED_CHARACTERS)
             text = WORDS[words]["outdated"].format(old=old, date=_date(new), new=value, id=new.id)
         line = Line(
             text=f"{line.text} ({text})" if words == "en" else f"{line.text}（{text}）",

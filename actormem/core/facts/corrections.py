@@ -18,7 +18,7 @@ from actormem.core.facts.sameness import loose, within
 from actormem.core.facts.sentences import Sentence
 from actormem.core.values import Fact
 
-__all__ = ["correct", "corrects"]
+__all__ = ["correct", "corrects", "marked"]
 
 PIECES: Final = """
     no, no. nope sorry oops wait actually correction mistake wrong right, quite, meant scratch misspoke typo
@@ -28,6 +28,12 @@ CUES: Final = ("no ", "my bad", "i mean", "make it", "make that", *PIECES.split(
 SURE: Final = re.compile(
     r"\b(?:meant|mean|mistake|my bad|correction|wrong|should be|misspoke|typo|scratch)\b"
     r"|错|误|更正|纠正|意思|我是说|想说|应该",
+    re.IGNORECASE,
+)
+HEAD: Final = re.compile(
+    r"[\s,]*(?:(?:no|nope|sorry|oops|wait|actually|correction|my mistake|my bad|scratch that|typo)\b"
+    r"|(?:that's|i was) wrong\b|不对|不是|我?(?:刚才|刚刚)?[说写打记搞弄填输]?错了|口误|笔误|更正|纠正|抱歉|不好意思|"
+    r"对不起|哦不|其实)",
     re.IGNORECASE,
 )
 NOT_TAIL: Final = re.compile(
@@ -82,6 +88,23 @@ def correct(reading: Reading, sentence: Sentence, match: re.Match[str]) -> bool:
         reading.facts[before:] = [*_closing(reading, stated, made), *made]
         return True
     return False
+
+
+def marked(reading: Reading, sentence: Sentence, before: int) -> None:
+    """Marks the facts of a sentence that begins as a correction (`no, I live in …`) and gives another value of what
+    was stated before it.
+
+    Args:
+        before: How many facts there were before the sentence.
+    """
+    if len(reading.facts) == before or not HEAD.match(sentence.text):
+        return
+    earlier = [Stated(one.attribute, one.value, one.cardinality) for one in reading.facts[:before]]
+    known = {one.attribute: one.value for one in (*reading.stated, *earlier)}
+    for place, one in enumerate(reading.facts[before:], before):
+        another = one.attribute in known and loose(known[one.attribute]) != loose(one.value)
+        if another and one.subject == "user" and one.cardinality == "one" and not one.negated:
+            reading.facts[place] = msgspec.structs.replace(one, correction=True)
 
 
 def _spoken_of(reading: Reading, words: str, old: str) -> list[Stated]:

@@ -13,6 +13,7 @@ import msgspec
 from actormem.core.facts import attributes
 from actormem.core.facts.chinese import CHINESE
 from actormem.core.facts.commands import command
+from actormem.core.facts.corrections import marked
 from actormem.core.facts.english import ENGLISH
 from actormem.core.facts.reading import Reading, Stated, by_attribute, keep, statement
 from actormem.core.facts.sentences import SCAN_CHARS_MAX, Sentence, sentences, told, widths
@@ -87,11 +88,12 @@ def extract(
         heard = [language for language in LANGUAGES if any(piece in low for piece in language.gate)]
         wishing = [one for one in wishes if any(piece in low for piece in one[1].gate)]
         if (heard or wishing) and not told(sentence.text):
-            rest = sentence
+            rest, before = sentence, len(reading.facts)
             for reading.language, wish in wishing:
                 rest = wished(reading, rest, wish)
             for reading.language in heard:
                 read_sentence(reading, rest)
+            marked(reading, sentence, before)
         if len(reading.facts) >= FACTS_MAX or reading.clauses >= CLAUSES_MAX:
             break
     if not reading.facts and previous:
