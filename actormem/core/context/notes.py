@@ -47,7 +47,7 @@ WORDS = {
         "replaces": "{text} (replaces: {old})",
         "ended": "no longer true: {text}",
         "gone": "withdrawn, not to be relied on",
-        "outdated": "{old} is out of date, since {date}: {new} [{id}]",
+        "outdated": "{old} is out of date, since {date}: {new}",
         "over": "{old} is no longer true",
     },
     "zh": {
@@ -58,7 +58,7 @@ WORDS = {
         "replaces": "{text}（取代：{old}）",
         "ended": "已不再成立：{text}",
         "gone": "已撤回，不再作数",
-        "outdated": "“{old}”已过时，{date} 起为：{new} [{id}]",
+        "outdated": "“{old}”已过时，{date} 起为：{new}",
         "over": "“{old}”已不再成立",
     },
 }
@@ -100,7 +100,7 @@ def with_outdated(line: Line, outdated: Sequence[Outdated], words: str) -> Line:
                 new.value if new.value.casefold() != one.value.casefold() else ""
             )  # liked before, disliked now
             value = one_line(tells or new.text, OUTDATED_CHARACTERS)
-            text = WORDS[words]["outdated"].format(old=old, date=_date(new), new=value, id=new.id)
+            text = WORDS[words]["outdated"].format(old=old, date=_date(new), new=value)
         line = Line(
             text=f"{line.text} ({text})" if words == "en" else f"{line.text}（{text}）",
             marks=line.marks if new is None else (*line.marks, (new.id, new.version)),
