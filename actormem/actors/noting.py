@@ -12,6 +12,7 @@ from actormem.actors.memory_messages import Recalled, Shown
 from actormem.core.context.assembly import recall_ceiling
 from actormem.core.context.fitting import over_budget
 from actormem.core.context.notes import (
+    OLD_CHARACTERS,
     Line,
     changed_line,
     gone_line,
@@ -28,7 +29,7 @@ from actormem.core.facts.declared import Attributes
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
-from actormem.core.text import language
+from actormem.core.text import language, one_line
 
 __all__ = ["Said", "explained", "gate_of", "reserve_of", "said", "wants_profile", "without_note"]
 
@@ -89,7 +90,7 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, att
     """
     entry = state.newest_user
     words = words_of(entry.message) if entry is not None else language(query)
-    lines = [_correction(one, words) for one in recalled.changed]
+    lines = _corrections(recalled.changed, words)
     lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
@@ -109,10 +110,32 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, att
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
-def _correction(one: Shown, words: str) -> Line:
-    """Where earlier notes are corrected they may not stand without it; what the user said stands in any case."""
-    line = changed_line(one.item, one.replacement, words, said=one.words)
-    return msgspec.structs.replace(line, takes_back=False) if one.words else line
+def _corrections(changed: Sequence[Shown], words: str) -> list[Line]:
+    """A line for each thing that holds instead, with all it takes the place of; one for each that ended for nothing.
+
+    Where earlier notes are corrected they may not stand without it; what the user said stands in any case.
+    """
+    groups: dict[str, list[Shown]] = {}
+    for one in changed:
+        groups.setdefault(one.replacement.id if one.replacement else f"without {one.item.id}", []).append(one)
+    lines: list[Line] = []
+    for group in groups.values():
+        old = [one_line(one.words or one.item.value or one.item.text, OLD_CHARACTERS) for one in group]
+        every = [
+            changed_line(one.item, one.replacement, words, said=said)
+            for one, said in zip(group, old, strict=True)
+        ]
+        joined = (", " if words == "en" else "、").join(dict.fromkeys(old))
+        line = changed_line(group[0].item, group[0].replacement, words, said=joined)
+        lines.append(
+            msgspec.structs.replace(
+                line,
+                marks=tuple(dict.fromkeys(mark for one in every for mark in one.marks)),
+                by_user=all(one.by_user for one in every),
+                takes_back=not all(one.words for one in group),
+            )
+        )
+    return lines
 
 
 def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:

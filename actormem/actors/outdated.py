@@ -5,9 +5,10 @@ The law of the file: an answer costs what has ended among the messages in questi
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from actormem.actors.memory_messages import Shown
+from actormem.core.context.notes import GONE_VERSION
 from actormem.core.facts.reconcile import closes, said
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Outdated
@@ -72,17 +73,18 @@ class OutdatedWords:
         return [(one.value, after.value if after else "") for one, after in zip(ended, newest, strict=True)]
 
     def shown(
-        self, session_id: str, message_ids: Collection[str], others: Iterable[Item], told: Collection[str]
+        self, session_id: str, message_ids: Collection[str], others: Iterable[Item], told: Mapping[str, int]
     ) -> tuple[Shown, ...]:
         """Facts that words a session shows state and that are no longer so, at most 16.
 
         Args:
             message_ids: Its messages that stand in its context: what the newest of them says needs no telling.
             others: Episodes of others and summaries that it shows.
-            told: Ids of facts of which it has been told.
+            told: What its notes show, with versions: facts of which it has been told, and what holds instead.
         """
         own = [id for id in self._by_session.get(session_id, ()) if id in message_ids]
         items = [item for id in own if (item := self._episode((session_id, id))) is not None]
+        items.sort(key=lambda item: item.sequence)  # the same after a restart
         found: dict[str, Shown] = {}
         for item in (*items, *others):
             for fact in self._ended(item):
@@ -91,6 +93,8 @@ class OutdatedWords:
                 one = self._outdated(fact, item.text)
                 if one is None or (fact.state != "live" and _says(one.replacement, session_id, message_ids)):
                     continue
+                if one.replacement is not None and told.get(one.replacement.id, GONE_VERSION) != GONE_VERSION:
+                    continue  # it stands in a note, with its date
                 found[fact.id] = Shown(fact, one.replacement, words=one.value)
         return tuple(found.values())
 

@@ -53,6 +53,23 @@ async def test_a_session_whose_own_words_are_out_of_date_is_told_once_what_holds
         assert "replaces" not in told(later, news)  # type: ignore[arg-type]
 
 
+async def test_several_old_values_of_one_thing_are_told_in_one_line() -> None:
+    async with opened() as runtime:
+        one = await runtime.spawn("one", user="ada")
+        await answered(one, "I live in Turku.")
+        said = await answered(one, "I live in Oulu.")
+        two = await runtime.spawn("two", user="ada")
+        await answered(two, "I moved to Vaasa.")
+        news = await answered(one, JOKES[0])
+        line = told(news, said)  # type: ignore[arg-type]
+        assert line.count("Vaasa") == 1
+        assert all(old in line for old in ("Turku", "Oulu"))
+        await answered(two, "I moved to Kemi.")
+        last = told(await answered(one, JOKES[0]), news)  # type: ignore[arg-type]
+        assert "replaces: Vaasa" in last
+        assert "Turku" not in last, "each value is told once"
+
+
 @both
 async def test_a_session_that_said_the_change_itself_needs_no_telling(
     first: str, second: str, old: str, new: str

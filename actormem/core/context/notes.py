@@ -17,6 +17,7 @@ from actormem.core.wire import content_text, with_content
 
 __all__ = [
     "GONE_VERSION",
+    "OLD_CHARACTERS",
     "Line",
     "changed_line",
     "enclosed",
@@ -34,6 +35,7 @@ __all__ = [
 GONE_VERSION = -1  # stands for an item whose end has been told
 HIT_CHARACTERS = 240  # of one memory in a note: a long episode must not take the whole share
 SPEAKER_CHARACTERS = 40
+OLD_CHARACTERS = 60  # of each value that something took the place of
 OUTDATED_MAX = 3  # values of one message that are told to be out of date
 OUTDATED_CHARACTERS = 60  # of the old and of the new value
 DELIMITER = re.compile(r"[<＜](?=[\s/\u200b]*memory)", re.IGNORECASE)
@@ -120,9 +122,9 @@ def changed_line(item: Item, replacement: Item | None, words: str, *, said: str 
     """The line that corrects what was shown of an item: what replaces it, or that it no longer holds.
 
     Args:
-        said: The words that were shown, where they are not the item's own: what replaces them may be the item.
+        said: The words that were shown, in short, where they are not the item's own; the item may itself replace them.
     """
-    old = one_line(said or item.value or item.text, HIT_CHARACTERS // 4)
+    old = said or one_line(item.value or item.text, OLD_CHARACTERS)
     edited = replacement is not None and replacement.id == item.id
     gone = () if edited else ((item.id, GONE_VERSION),)
     if replacement is None:
