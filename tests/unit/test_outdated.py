@@ -3,6 +3,7 @@
 import msgspec
 
 from actormem.actors.outdated import TOLD_MAX, OutdatedWords
+from actormem.core.context.notes import GONE_VERSION
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Owner
 
@@ -55,7 +56,7 @@ class Memory:
 
     def shown(self, *told: str) -> list[str]:
         visible = {f"#{number}" for number in range(50)}
-        return [one.words for one in self.words.shown("s", visible, (), told)]
+        return [one.words for one in self.words.shown("s", visible, (), dict.fromkeys(told, GONE_VERSION))]
 
 
 def test_a_value_counts_where_it_stands_as_a_whole_word() -> None:
@@ -86,6 +87,14 @@ def test_so_many_are_told_at_a_time_and_the_rest_with_the_next() -> None:
     assert len(first) == TOLD_MAX
     told = [f"m{100 + int(value[1:])}" for value in first]
     assert sorted([*first, *memory.shown(*told)]) == sorted(f"A{number}" for number in range(count))
+
+
+def test_what_holds_instead_is_not_told_again_where_a_note_shows_it() -> None:
+    newer = fact(2, "42", state="live")
+    memory = Memory(episode(1, "code 41"), newer, fact(1, "41", superseded_by=newer.id))
+    assert memory.shown() == ["41"]
+    assert not memory.words.shown("s", {"#1"}, (), {newer.id: newer.version})
+    assert not memory.words.shown("s", {"#1", "#2"}, (), {}), "its own words say so"
 
 
 def test_what_has_left_the_partition_is_told_no_more() -> None:
