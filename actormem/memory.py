@@ -14,7 +14,6 @@ from actormem.actors import memory_messages as say
 from actormem.actors.messages import Erase, Redact, Redacted
 from actormem.actors.recalling import recall
 from actormem.actors.redacting import shown_words
-from actormem.core.facts.attributes import cardinality
 from actormem.core.ids import checked_id, checked_scope
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
@@ -66,7 +65,7 @@ class OwnerMemory(FrontDoor):
             limit: Hits wanted, 1 to 100.
             kinds: Only these kinds; None for all.
             scope: Only items of this scope and of none; None for all of the user's.
-            at: What was true at that time; None for now.
+            at: What was true at that time, as far as it had been said by then; None for now.
             deep: Archived items too.
             min_score: Hits below it are left out; None for no floor.
             deadline_s: Seconds; None for what `open` was told.
@@ -118,7 +117,8 @@ class OwnerMemory(FrontDoor):
 
         Args:
             text: One sentence that stands by itself.
-            attribute: What it says of the user; `address` and its like hold one value at a time, the newest.
+            attribute: What it says of the user; `address` and its like, and what `open` was told so, hold one value at
+                a time, the newest.
             value: The value; the text itself where it is empty.
             importance: 0 to 1.
             time: Since when it is true; default now.
@@ -130,7 +130,7 @@ class OwnerMemory(FrontDoor):
         fact = Fact(
             subject="user",
             attribute=checked_id(attribute, "attribute"),
-            cardinality=cardinality(attribute),
+            cardinality=self._services.options.attributes.cardinality(attribute),
             value=(text_or_none("value", value) or "").strip() or words,
             text=words,
             quote="",
@@ -181,10 +181,14 @@ class OwnerMemory(FrontDoor):
     async def value(
         self, user: str, attribute: str, *, tenant: str = "", scope: str | None = None
     ) -> Item | None:
-        """The newest live item that says this of the user (`.value`, `.confidence`, `.source_ids`), or None.
+        """What holds of the user, for a tool's argument; None where nothing does.
 
         Args:
             scope: What is of this scope comes before what is of none; None: the newest of all.
+
+        Returns:
+            The newest live item: its `value`, `confidence`, `event_ms` and `source_ids`. Of an attribute of many
+            values, and where two older logs give one attribute two values at the same time, `items` has the others.
         """
         items = await self.items(user, tenant=tenant, scope=scope)
         found = [one for one in items if one.attribute == attribute and one.subject == "user"]
@@ -194,7 +198,8 @@ class OwnerMemory(FrontDoor):
     async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:
         """Give an item another text; returns its new version, when it is durable.
 
-        The old text leaves the notes that show it.
+        Its value follows the text. The old text leaves the notes that show it; messages stay as they were said, and
+        are shown with what holds instead.
 
         Raises:
             NotFoundError: The user has no item of that id.

@@ -16,6 +16,7 @@ from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
 from actormem.actors.upkeep import UpkeepActor
+from actormem.core.facts.declared import Declaration, declared
 from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
 from actormem.core.values import Owner, SessionKey
@@ -50,6 +51,7 @@ async def open(
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
     daily_llm_tokens: int | None = None,
     extract: bool = True,
+    attributes: Mapping[str, Declaration] | None = None,
     prewarm: str | Warmer | None = None,
     retention: Retention | None = None,
     idle_s: float = limits.IDLE_S,
@@ -62,7 +64,7 @@ async def open(
     Args:
         path: The folder, made where it is missing; None keeps everything in this process's memory.
         llm: Writes summaries, finds facts: `openai:MODEL`, an object of yours, or None: rules do both.
-        embedder: None or `local` (in the wheel, no network), `hashing`, `openai:MODEL`, or an object of yours.
+        embedder: None or `local` (in the wheel; loads in a second), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer: One for all sessions; None takes each session's model's own.
         prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
@@ -72,6 +74,7 @@ async def open(
         summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
         extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
+        attributes: Which facts of a user have `one` value and which `many`, beside the built-in table; see `declared`.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
@@ -93,6 +96,7 @@ async def open(
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
         extract=switch("extract", extract),
         retention=_checked_retention(retention),
+        attributes=declared(attributes),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)

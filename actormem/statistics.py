@@ -49,7 +49,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
             are those that were not wanted any more.
         hits_shown, hits_used: Memories recalled that a note showed; of these, those whose value, or half of whose
             words, stands in the reply of the turn.
-        corrections, updates: Items edited or taken back (`no longer …`); items that a newer value superseded.
+        corrections: Values that users took back for another ("no, it's …", "不对，是…").
+        supersessions: Facts that were live and that something newer took the place of, or took back.
         gate_skips: User messages for which nothing was recalled, since nothing could come of it.
         retention_failures: Sessions and owners whose retention could not be seen to; it is tried again a day later.
     """
@@ -84,10 +85,10 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     prewarms_dropped: int
     hits_shown: int
     hits_used: int
-    corrections: int
-    updates: int
     gate_skips: int
     retention_failures: int
+    corrections: int
+    supersessions: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -124,8 +125,8 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         prewarms_dropped=counters.prewarms_dropped,
         hits_shown=counters.hits_shown,
         hits_used=counters.hits_used,
-        corrections=counters.corrections,
-        updates=counters.updates,
         gate_skips=counters.gate_skips,
         retention_failures=counters.retention_failures,
+        corrections=counters.corrections,
+        supersessions=counters.supersessions,
     )

@@ -100,7 +100,7 @@ class ContextMaker:
             with steps.step("recall"):
                 answer = await self._recall(draft.state, asked)
             asked = explained(asked, answer.recalled, answer.degraded)
-        telling = said(draft.state, query or asked.query, answer.recalled, self._values) if new else Said()
+        telling = self._said(draft.state, query or asked.query, answer.recalled) if new else Said()
         reserve = reserve_of(draft.state, telling, tokenizer) if new else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
@@ -119,7 +119,7 @@ class ContextMaker:
             if written is None and new:  # what is out of sight has changed
                 with steps.step("recall"):
                     answer = await self._recall(draft.state, asked, answer)
-                telling = said(draft.state, query or asked.query, answer.recalled, self._values)
+                telling = self._said(draft.state, query or asked.query, answer.recalled)
             with steps.step("note"):
                 written = written or note(draft.state, telling.lines, tokenizer, profile=telling.profile)
                 draft.emit(written)
@@ -150,6 +150,9 @@ class ContextMaker:
         self._services.counters.gate_skips += bool(recalls and not asked.open)
         self.usage.noted(shown, [hit.item for hit in recalled.hits if hit.item.id in shown])
 
+    def _said(self, state: Working, query: str, recalled: Recalled) -> Said:
+        return said(state, query, recalled, self._values, self._services.options.attributes)
+
     def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""
         return {part.wire: part.tokens for part in self._before} if tokenizer is self._counted_by else {}
@@ -157,7 +160,10 @@ class ContextMaker:
     async def _recall(self, state: Working, asked: Gate, before: Answer = NOTHING) -> Answer:
         """What long-term memory has to say; it is not asked where it could say nothing."""
         profile = wants_profile(state)
-        if not policy_of(state.settings.policy).recalls or not (asked.open or state.shown or profile):
+        said_before = len(state.view) > 1 or state.blocks  # words that may state what is no longer so
+        if not policy_of(state.settings.policy).recalls:
+            return NOTHING
+        if not (asked.open or state.shown or profile or said_before):
             return NOTHING
         options = self._services.options
         limit = state.settings.budget.repeat_after_tokens

@@ -5,17 +5,22 @@ the writes that make it last.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
 from actormem.actors.memory_messages import Observed, RememberBlocks, RememberItem
+from actormem.actors.outdated import OutdatedWords
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
+from actormem.core.facts.corrections import corrects
+from actormem.core.facts.edited import edited_value
 from actormem.core.facts.extraction import extract
 from actormem.core.facts.found import Found, is_known
 from actormem.core.facts.passages import passages, passages_of, without_words
-from actormem.core.facts.reconcile import reconcile, rivals
+from actormem.core.facts.reading import Stated
+from actormem.core.facts.reconcile import Change, closes, reconcile, rivals
 from actormem.core.facts.remember import episode, fact_item, text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
@@ -27,6 +32,9 @@ __all__ = ["Intake"]
 
 FORGOTTEN = "[forgotten]"
 SPOKEN_ROLES = ("user", "assistant")
+STATED_BEFORE_MAX = (
+    32  # episodes back in which the user's message before is looked for: a reply may have many
+)
 
 
 class Intake:
@@ -37,6 +45,7 @@ class Intake:
 
     Attributes:
         blocks: Which items stand for which summary blocks.
+        outdated: What of the words of messages is no longer so.
     """
 
     def __init__(
@@ -57,6 +66,12 @@ class Intake:
         self._by_subject: dict[tuple[str, str], set[str]] = {}
         self._places: dict[str, int] = {}
         self._answered: dict[str, str] = {}
+        self.outdated = OutdatedWords(
+            partition,
+            services.clock.now_ms,
+            lambda source: self._by_source.get(source, ()),
+            self._rivals,
+        )
 
     def loaded(self, tombstones: Iterable[str]) -> None:
         """Take in what the record had."""
@@ -131,23 +146,6 @@ class Intake:
                 changed[item.id] = item
         return self._stored(changed)
 
-    def replaced(self, item: Item) -> list[tuple[str, str]]:
-        """Values that the item's sources stated and that are no longer so, each with what took its place."""
-        found: list[tuple[str, str]] = []
-        for message_id in item.source_ids:
-            for id in self._by_source.get((item.session_id, message_id), ()):
-                fact = self._partition.item(id)
-                if fact is not None and fact.value and fact.state == "superseded":
-                    newest = self._newest(fact)
-                    found.append((fact.value, newest.value if newest else ""))
-        return found
-
-    def _newest(self, item: Item) -> Item | None:
-        after: Item | None = item
-        while after is not None and after.superseded_by:
-            after = self._partition.item(after.superseded_by)
-        return after if after is not item else None
-
     def edit(self, item: Item, text: str) -> tuple[Item, list[Write]]:
         """Give an item another text. Its version goes up; everything else of it stays.
 
@@ -156,7 +154,7 @@ class Intake:
         """
         if item.state != "live":
             raise UsageError("only a live item can be edited", hint=f"it is {item.state}")
-        value = text if item.value and item.value not in text else item.value
+        value = edited_value(item, text)
         edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
         self._put(edited)
         self._services.counters.corrections += 1
@@ -194,6 +192,7 @@ class Intake:
                 found[one.id] = one
                 near = (self._partition.item(id) for id in (one.supersedes, one.superseded_by) if id)
                 waiting += [other for other in near if other is not None]
+                waiting += [other for other in self._rivals(one) if other.superseded_by == one.id]
         return tuple(found.values())
 
     def of_sources(self, items: Iterable[Item]) -> list[Item]:
@@ -261,6 +260,7 @@ class Intake:
             return
         for source in item.sources:
             self._by_source.get(source, set()).discard(item.id)
+        self.outdated.removed(item)
         self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
 
     def buried(self, hashes: Iterable[str]) -> None:
@@ -307,6 +307,7 @@ class Intake:
             facts = extract(
                 message.text,
                 previous=previous,
+                stated=self._stated_before(session_id, message),
                 time_ms=message.time_ms,
                 offset_minutes=message.offset_minutes,
             )
@@ -317,6 +318,20 @@ class Intake:
                 if self._wanted(fact, message, imported):
                     changed += self._fact(session_id, fact, message, scope, imported=imported)
         return changed
+
+    def _stated_before(self, session_id: str, message: Message) -> list[Stated]:
+        """What the user's message before this one stated of himself, where this one may correct it."""
+        if not corrects(message.text):
+            return []
+        episodes = islice(self._partition.session_episodes(session_id), STATED_BEFORE_MAX)
+        said = (one for one in episodes if one.speaker != "assistant" and message.id not in one.source_ids)
+        before = next(said, None)
+        facts = [one for one in self.of_sources([before] if before else []) if one.attribute]
+        return [
+            Stated(one.attribute, one.value, one.cardinality)
+            for one in sorted(facts, key=lambda one: one.sequence)
+            if one.subject == "user" and one.value and not closes(one)
+        ]
 
     def _wanted(self, fact: Fact, message: Message, imported: bool) -> bool:
         worth = fact.explicit or fact.importance >= self._services.options.write_threshold
@@ -338,7 +353,14 @@ class Intake:
         expires_ms: int = 0,
         sequence: int = 0,
     ) -> list[Item]:
-        """The items that change; `sequence` is its place among facts of the same time where it is found late."""
+        """The items that change by a fact. What a log says is never newer than what is said now.
+
+        `sequence` is its place among facts of the same time where it is found late.
+        """
+        now_ms = self._services.clock.now_ms()
+        if imported and message.time_ms >= now_ms:
+            message = msgspec.structs.replace(message, time_ms=max(0, now_ms - 1))
+        fact = self._services.options.attributes.applied(fact)
         new = fact_item(
             self._owner,
             session_id,
@@ -346,21 +368,30 @@ class Intake:
             message,
             number=self._services.record.next_item_number(),
             imported=imported,
-            now_ms=self._services.clock.now_ms(),
+            now_ms=now_ms,
             scope=scope,
         )
         new = msgspec.structs.replace(new, expires_ms=expires_ms, sequence=sequence or new.sequence)
-        ids = [id for name in rivals(new.attribute) for id in self._by_subject.get((new.subject, name), ())]
-        found = (item for id in ids if (item := self._partition.item(id)) is not None)
-        existing = [item for item in found if item.scope == scope]  # one truth in each scope
-        changes = reconcile(new, existing, negated=fact.negated)
+        changes = reconcile(new, self._rivals(new), negated=fact.negated)
+        self._count(fact, changes)
+        changed = [change.item for change in changes]
+        for item in changed:
+            self._put(item)
+        return changed
+
+    def _rivals(self, item: Item) -> list[Item]:
+        """Items of its subject and scope that may change it or be changed by it, itself among them."""
+        ids = [id for name in rivals(item.attribute) for id in self._by_subject.get((item.subject, name), ())]
+        near = (one for id in ids if (one := self._partition.item(id)) is not None)
+        return [one for one in near if one.scope == item.scope]
+
+    def _count(self, fact: Fact, changes: Sequence[Change]) -> None:
+        """Count what this fact is to end or to correct."""
         counters = self._services.counters
-        for change in changes:
-            self._put(change.item)
-            if change.item.id != new.id:
-                counters.updates += change.reason == "superseded"
-                counters.corrections += change.reason == "closed"
-        return [change.item for change in changes]
+        was_live = (self._partition.item(one.item.id) for one in changes if one.item.state == "superseded")
+        counters.supersessions += sum(1 for item in was_live if item is not None and item.state == "live")
+        if fact.correction and not fact.negated and changes[0].reason != "ignored":
+            counters.corrections += 1
 
     def _put(self, item: Item) -> None:
         self._partition.put(item)
@@ -373,6 +404,7 @@ class Intake:
         for source in item.sources:
             self._by_source.setdefault(source, set()).add(item.id)
         if item.attribute:
+            self.outdated.link(item)
             self._by_subject.setdefault((item.subject, item.attribute), set()).add(item.id)
         if item.kind == "episode":
             self._places[item.session_id] = max(self._places.get(item.session_id, 0), item.sequence)

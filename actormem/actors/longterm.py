@@ -29,7 +29,6 @@ from actormem.actors.usage import ShownCounts
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
-from actormem.core.facts.attributes import attribute_names
 from actormem.core.facts.found import tells_of
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition, Query
@@ -243,7 +242,7 @@ class LongTermActor:
             vector=asked.vectors,
             limit=asked.limit,
             kinds=asked.kinds,
-            attributes=attribute_names(asked.query),
+            attributes=self._services.options.attributes.names(asked.query),
             exclude=frozenset(exclude),
             min_score=asked.min_score,
             at_ms=asked.at_ms,
@@ -271,35 +270,41 @@ class LongTermActor:
         return self._partition.item(id) is not None
 
     def _current(self, hit: Hit) -> Hit | None:
-        """A summary without what is no longer so, None where nothing is left of it; any other hit as it is."""
+        """A summary without what is no longer so, None where nothing is left of it; a message with what is not."""
         item = hit.item
+        if item.kind == "episode":
+            outdated = self._intake.outdated.of_item(item)
+            return msgspec.structs.replace(hit, outdated=outdated) if outdated else hit
         if item.source != "summary":
             return hit
-        text = without_outdated(item.text, self._intake.replaced(item))
+        text = without_outdated(item.text, self._intake.outdated.replaced(item))
         if text == item.text:
             return hit
         return msgspec.structs.replace(hit, item=msgspec.structs.replace(item, text=text)) if text else None
 
     def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
-        """What the asker has shown and that is no longer so."""
+        """What the asker has shown and that is no longer so: items, and values in the words it shows."""
         found: list[say.Shown] = []
+        words: list[Item] = []
+        outdated = self._intake.outdated
         for id, version in asked.shown.items():
             item = self._partition.item(id)
-            if version == GONE_VERSION or item is None or item.source == "summary":
+            if version == GONE_VERSION or item is None:
+                continue
+            if item.kind == "episode":
+                words.append(item)
+            elif item.source == "summary":
                 continue  # a summary that another takes in is no less true
-            if item.state == "superseded" or self._expired(item):
-                found.append(say.Shown(item, self._newest(item)))
+            elif item.state == "superseded" or self._expired(item):
+                found.append(say.Shown(item, outdated.newest(item)))
+        if asked.session_id:
+            blocks = self._intake.blocks.shown(asked.session_id, asked.blocks)
+            words += [item for id in sorted(blocks) if (item := self._partition.item(id)) is not None]
+            found += outdated.shown(asked.session_id, asked.visible, words, asked.shown)
         return tuple(found)
 
     def _expired(self, item: Item) -> bool:
         return 0 < item.expires_ms <= self._services.clock.now_ms()
-
-    def _newest(self, item: Item) -> Item | None:
-        """The live end of the item's chain; None where its time has run out too."""
-        after: Item | None = item
-        while after is not None and after.state == "superseded":
-            after = self._partition.item(after.superseded_by) if after.superseded_by else None
-        return None if after is None or after is item or self._expired(after) else after
 
     def _listed(self, asked: say.ListItems) -> tuple[Item, ...]:
         found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]

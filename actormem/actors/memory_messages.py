@@ -113,7 +113,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         vectors: (s, d) unit rows, one for each segment of the query; None where there is no embedding.
         visible: Ids of messages of `session_id` that the asker sees anyway: their items are left out.
-        shown: Items the asker has shown, with the version; those that changed since come back.
+        shown: Items the asker has shown, with the version; those that changed since come back. So do facts that
+            what is visible or shown states in words; those are told once, for then they stand here as gone.
         blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
         repeatable: Those of `shown` that were shown so long ago that they may be shown again.
         profile: Whether to tell what is known of the owner, whatever the query.
@@ -138,10 +139,15 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """An item the asker has shown and that is no longer so, with what took its place, if anything did."""
+    """An item the asker has shown and that is no longer so, with what took its place, if anything did.
+
+    `words` are the old ones where it has not shown the item but a message, or a summary of messages, that states it;
+    what took the place is then the item itself where that was edited.
+    """
 
     item: Item
     replacement: Item | None
+    words: str = ""
 
 
 class CountShown(msgspec.Struct, frozen=True):

@@ -8,19 +8,28 @@ from itertools import islice
 
 import msgspec
 
-from actormem.actors.memory_messages import Recalled
+from actormem.actors.memory_messages import Recalled, Shown
 from actormem.core.context.assembly import recall_ceiling
 from actormem.core.context.fitting import over_budget
-from actormem.core.context.notes import Line, changed_line, gone_line, hit_line, in_short, words_of
+from actormem.core.context.notes import (
+    OLD_CHARACTERS,
+    Line,
+    changed_line,
+    gone_line,
+    hit_line,
+    in_short,
+    with_outdated,
+    words_of,
+)
 from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
-from actormem.core.facts.attributes import attribute_names
+from actormem.core.facts.declared import Attributes
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
-from actormem.core.text import language
+from actormem.core.text import language, one_line
 from actormem.core.values import Hit
 
 __all__ = ["Said", "explained", "gate_of", "reserve_of", "said", "wants_profile", "without_note"]
@@ -75,31 +84,59 @@ def wants_profile(state: Working) -> bool:
     return not state.profiled or over_budget(state, budget.recall_tokens + budget.task_tokens)
 
 
-def said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> Said:
+def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, attributes: Attributes) -> Said:
     """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
     """
     entry = state.newest_user
     words = words_of(entry.message) if entry is not None else language(query)
-    lines = [changed_line(one.item, one.replacement, words) for one in recalled.changed]
+    lines = _corrections(recalled.changed, words)
     lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
-    names = attribute_names(asked)
+    names = attributes.names(asked)
     hits = [hit for hit in recalled.hits if hit.item.id not in told]
-    lines += [_hit_line(hit, asked) for hit in hits if hit.item.attribute in names]
+    lines += [_hit_line(hit, asked, words) for hit in hits if hit.item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
         words_said = entry.message.text if entry is not None else ""
         lines += _value_lines(state, (words_said, query), values)
-    lines += [_hit_line(hit, asked) for hit in hits if hit.item.attribute not in names]
+    lines += [_hit_line(hit, asked, words) for hit in hits if hit.item.attribute not in names]
     if state.profiled or recalled.profile is None:
         return Said(lines)
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
-def _hit_line(hit: Hit, asked: str) -> Line:
-    return hit_line(in_short(hit.item, asked), hit.before)
+def _hit_line(hit: Hit, asked: str, words: str) -> Line:
+    return with_outdated(hit_line(in_short(hit.item, asked), hit.before), hit.outdated, words)
+
+
+def _corrections(changed: Sequence[Shown], words: str) -> list[Line]:
+    """A line for each thing that holds instead, with all it takes the place of; one for each that ended for nothing.
+
+    Where earlier notes are corrected they may not stand without it; what the user said stands in any case.
+    """
+    groups: dict[str, list[Shown]] = {}
+    for one in changed:
+        groups.setdefault(one.replacement.id if one.replacement else f"without {one.item.id}", []).append(one)
+    lines: list[Line] = []
+    for group in groups.values():
+        old = [one_line(one.words or one.item.value or one.item.text, OLD_CHARACTERS) for one in group]
+        every = [
+            changed_line(one.item, one.replacement, words, said=said)
+            for one, said in zip(group, old, strict=True)
+        ]
+        joined = (", " if words == "en" else "、").join(dict.fromkeys(old))
+        line = changed_line(group[0].item, group[0].replacement, words, said=joined)
+        lines.append(
+            msgspec.structs.replace(
+                line,
+                marks=tuple(dict.fromkeys(mark for one in every for mark in one.marks)),
+                by_user=all(one.by_user for one in every),
+                takes_back=not all(one.words for one in group),
+            )
+        )
+    return lines
 
 
 def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:

@@ -12,6 +12,7 @@ from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.precedence import Precedence
+from actormem.core.facts.declared import NONE_DECLARED, Attributes
 from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
 from actormem.core.recall.words import Words
@@ -37,6 +38,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
         extract: Whether the LLM finds facts beside the rules.
         retention: How long what is remembered is kept.
+        attributes: How many values the attributes of facts have, and what asks for them.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -47,6 +49,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     daily_llm_tokens: int | None = None
     extract: bool = True
     retention: Retention = Retention()
+    attributes: Attributes = NONE_DECLARED
 
 
 class Counters(msgspec.Struct):
@@ -77,10 +80,10 @@ class Counters(msgspec.Struct):
     prewarms_dropped: int = 0
     hits_shown: int = 0
     hits_used: int = 0
-    corrections: int = 0
-    updates: int = 0
     gate_skips: int = 0
     retention_failures: int = 0
+    corrections: int = 0
+    supersessions: int = 0
 
 
 class Counting(Protocol):

@@ -18,6 +18,7 @@ __all__ = [
     "ItemKind",
     "JsonValue",
     "Message",
+    "Outdated",
     "Owner",
     "Recall",
     "SessionKey",
@@ -130,6 +131,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
         confidence: 0 to 1.
         negated: True where it takes a value back (`不再…`, `no longer …`).
         explicit: True for a command to remember.
+        correction: True where it corrects what the user said before.
     """
 
     subject: str
@@ -143,6 +145,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 0.8
     negated: bool = False
     explicit: bool = False
+    correction: bool = False
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,7 +165,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         session_id: The session it came from first, or an empty string.
         speaker: Name or role of who said it.
         importance, confidence: 0 to 1.
-        event_ms: When it was said or became true, UTC milliseconds.
+        event_ms: When it was said, the last time where it was said again, or became true; UTC milliseconds.
+        first_ms: When it was said first, where that was before `event_ms`; else 0.
         offset_minutes: Offset of the speaker's clock from UTC.
         stored_ms: When it was written, UTC milliseconds.
         sequence: Order of arrival: breaks ties of `event_ms`.
@@ -194,6 +198,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     importance: float = 0.5
     confidence: float = 0.8
     event_ms: int = 0
+    first_ms: int = 0
     offset_minutes: int = 0
     stored_ms: int = 0
     sequence: int = 0
@@ -207,10 +212,27 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     last_shown_ms: int = 0
 
     @property
+    def since_ms(self) -> int:
+        """When it was said first."""
+        return self.first_ms or self.event_ms
+
+    @property
     def sources(self) -> tuple[tuple[str, str], ...]:
         """The messages it came from, each as session id and message id."""
         sessions = self.source_sessions or (self.session_id,) * len(self.source_ids)
         return tuple(zip(sessions, self.source_ids, strict=True))
+
+
+class Outdated(msgspec.Struct, frozen=True):
+    """A value that the words of an item state and that is no longer so.
+
+    Attributes:
+        value: The old value, as the words have it.
+        replacement: What holds instead; None where nothing took its place.
+    """
+
+    value: str
+    replacement: Item | None
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,12 +243,14 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
         score: 0 to 1, larger is better; comparable inside one recall only.
         why: The share of each arm in the score, by name.
         before: What was said right before it, where it says little without that: "Yes, the blue one."
+        outdated: What its words state and is no longer so, where the item is a message that said it.
     """
 
     item: Item
     score: float
     why: Mapping[str, float] = {}
     before: Item | None = None
+    outdated: tuple[Outdated, ...] = ()
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from actormem.core.facts import attributes
-from actormem.core.facts.reading import RULE_CONFIDENCE, Reading, by_attribute, keep, span, statement
+from actormem.core.facts.corrections import correct
+from actormem.core.facts.reading import RULE_CONFIDENCE, Reading, span, statement
 from actormem.core.facts.sentences import BLANK, OTHERS, Sentence
 from actormem.core.values import Fact
 
@@ -21,18 +22,20 @@ STATES: Final = re.compile(
 )
 
 
-def command(reading: Reading, sentence: Sentence, start: int) -> int:
-    """Reads a command, a standing instruction or a correction; gives where it ends, or `start`."""
+def command(reading: Reading, sentence: Sentence, start: int, lead: int) -> int:
+    """Reads a command, a standing instruction or a correction; gives where it ends, or `start`.
+
+    Args:
+        lead: Where the words before it begin (`sorry, …`): a correction may begin with them.
+    """
     language, words = reading.language, sentence.text
     for pattern, act in ((language.remember, remember), (language.henceforth, henceforth)):
         if (match := pattern.match(words, start)) and act(reading, sentence, match):
             return match.end()
-    if (
-        reading.last
-        and (match := language.correction.match(words, start))
-        and correct(reading, sentence, match)
-    ):
-        return match.end()
+    if reading.last or reading.facts or reading.stated:
+        for begin in (lead, start) if lead < start else (start,):
+            if (match := language.correction.match(words, begin)) and correct(reading, sentence, match):
+                return match.end()
     return start
 
 
@@ -108,16 +111,3 @@ def order(
             explicit=True,
         )
     )
-
-
-def correct(reading: Reading, sentence: Sentence, match: re.Match[str]) -> bool:
-    """Reads a correction as a new value of what was spoken of last."""
-    rule = by_attribute(reading.language, reading.last)
-    if rule is None:
-        return False
-    start, end = span(match)
-    values = rule.read(sentence.text[start:end])
-    if not values:
-        return False
-    keep(reading, sentence, rule, match.start(), start, 0, values, ("user", reading.language.own))
-    return True

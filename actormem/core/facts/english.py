@@ -85,9 +85,10 @@ HENCEFORTH: Final = re.compile(
 )
 CORRECTION: Final = re.compile(
     r"(?:(?:no|nope|sorry|oops|wait|actually|correction|my mistake|my bad|i was wrong|that's wrong|"
-    r"that's not right|not quite)[ ,.!:-]+){1,3}(?:(?:it's|it is|it's now|i meant(?: to say)?|i mean|"
+    r"scratch that|i misspoke|i mistyped|typo|that's not right|not quite)[ ,.!:-]+){1,3}"
+    r"(?:(?:it's|it is|it's now|i meant(?: to say)?|i mean|"
     r"that should be|it should be|should be|make (?:it|that)|let's (?:say|make it)|rather)[ "
-    r",:]+)(?:actually |not .{1,40}(?:but|,) )?(?P<value>[^;!?\x00]{1,120})"
+    r",:]+)(?:actually |not (?P<old>.{1,40}?)(?:,? but|,) )?(?P<value>[^;!?\x00]{1,120})"
     r"|(?:i meant(?: to say)?|(?:make (?:it|that))) (?P<more>[^;!?\x00]{1,120})",
     re.IGNORECASE,
 )

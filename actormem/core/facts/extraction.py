@@ -5,6 +5,7 @@ pasted text. Callers pass user messages only; system text, notes and summaries n
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -12,8 +13,9 @@ import msgspec
 from actormem.core.facts import attributes
 from actormem.core.facts.chinese import CHINESE
 from actormem.core.facts.commands import command
+from actormem.core.facts.corrections import marked
 from actormem.core.facts.english import ENGLISH
-from actormem.core.facts.reading import Reading, by_attribute, keep, statement
+from actormem.core.facts.reading import Reading, Stated, by_attribute, keep, statement
 from actormem.core.facts.sentences import SCAN_CHARS_MAX, Sentence, sentences, told, widths
 from actormem.core.facts.wishes import wished
 from actormem.core.values import Fact
@@ -49,12 +51,20 @@ PLACEY: Final = re.compile(
 )
 
 
-def extract(text: str, *, previous: str = "", time_ms: int = 0, offset_minutes: int = 0) -> tuple[Fact, ...]:
+def extract(
+    text: str,
+    *,
+    previous: str = "",
+    stated: Sequence[Stated] = (),
+    time_ms: int = 0,
+    offset_minutes: int = 0,
+) -> tuple[Fact, ...]:
     """The facts of one user message.
 
     Args:
         text: The message; only the first 16,384 characters are read.
         previous: The assistant's message before it: a short answer to its question counts.
+        stated: What the user's message before it stated: a correction may speak of it; see `corrects`.
         time_ms: When it was said, UTC milliseconds; 0 where it is not known. Dates what says `tomorrow`.
         offset_minutes: Offset of the speaker's clock from UTC, in minutes.
 
@@ -64,7 +74,8 @@ def extract(text: str, *, previous: str = "", time_ms: int = 0, offset_minutes: 
     Cost:
         O(n); below 0.3 ms for a message of a few sentences.
     """
-    reading = Reading(text, CHINESE, time_ms, offset_minutes, last=asked(previous, text))
+    last = asked(previous, text)
+    reading = Reading(text, CHINESE, time_ms, offset_minutes, last=last, stated=tuple(stated))
     message = f" {widths(text[:SCAN_CHARS_MAX]).lower()} "
     wishes = [
         (language, wish)
@@ -77,11 +88,12 @@ def extract(text: str, *, previous: str = "", time_ms: int = 0, offset_minutes: 
         heard = [language for language in LANGUAGES if any(piece in low for piece in language.gate)]
         wishing = [one for one in wishes if any(piece in low for piece in one[1].gate)]
         if (heard or wishing) and not told(sentence.text):
-            rest = sentence
+            rest, before = sentence, len(reading.facts)
             for reading.language, wish in wishing:
                 rest = wished(reading, rest, wish)
             for reading.language in heard:
                 read_sentence(reading, rest)
+            marked(reading, sentence, before)
         if len(reading.facts) >= FACTS_MAX or reading.clauses >= CLAUSES_MAX:
             break
     if not reading.facts and previous:
@@ -103,7 +115,7 @@ def read_sentence(reading: Reading, sentence: Sentence) -> None:
         start = begin.end()
         if start < position:
             continue
-        if (end := command(reading, sentence, start)) > start:
+        if (end := command(reading, sentence, start, begin.start("lead"))) > start:
             return
         if begin.start() >= until and until < len(words) and start >= until:
             return

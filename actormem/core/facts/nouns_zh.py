@@ -4,7 +4,7 @@ from typing import Final
 
 from actormem.core.facts.readers_zh import HAN, anything, called, items, name, organisation, phrase, place
 from actormem.core.facts.rules import age, amount, dated, email, one_of, phone
-from actormem.core.facts.rules_zh import LANGUAGES, RAW, SEATS, rule
+from actormem.core.facts.rules_zh import LANGUAGES, PAYMENTS, RAW, SEATS, rule
 from actormem.core.facts.wishes_zh import CHANNEL
 
 __all__ = ["BARE", "NOUNS"]
@@ -151,5 +151,17 @@ BARE: Final = (
         SEATS + r")",
         "seat", "{who}更喜欢{value}", anything,
         gate=("座",),
+    ),
+    rule(
+        r"(?:以后|今后|还是)?(?:都|一律|请|就|帮我)*(?:换成|改成|改为)(?P<value>(?=[^,。;!?]{2,8}[座位])" + SEATS
+        + r")(?=$|[吧了,。;!])",
+        "seat", "{who}更喜欢{value}", anything,
+        gate=("座", "位"),
+    ),
+    rule(
+        r"(?:以后|今后|还是)?(?:的)?(?:付款|支付)(?:方式)?(?:都|一律|请|就|帮我)*(?:换成|改成|改为|改用)(?P<value>"
+        + PAYMENTS + r")",
+        "payment", "{who}用{value}付款", anything,
+        gate=("付",),
     ),
 )  # fmt: skip

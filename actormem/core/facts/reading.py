@@ -13,9 +13,20 @@ from actormem.core.facts import attributes
 from actormem.core.facts.chinese import CHINESE
 from actormem.core.facts.rules import Language, Rule
 from actormem.core.facts.sentences import Sentence
-from actormem.core.values import Fact
+from actormem.core.values import Cardinality, Fact
 
-__all__ = ["OTHER_CONFIDENCE", "RULE_CONFIDENCE", "Reading", "by_attribute", "keep", "span", "statement"]
+__all__ = [
+    "OTHER_CONFIDENCE",
+    "RULE_CONFIDENCE",
+    "Reading",
+    "Stated",
+    "by_attribute",
+    "keep",
+    "one_of_several",
+    "sort",
+    "span",
+    "statement",
+]
 
 RULE_CONFIDENCE: Final = 0.9
 OTHER_CONFIDENCE: Final = 0.8
@@ -41,6 +52,14 @@ JOINED: Final = re.compile(r"\b(?:and|but)\s", re.IGNORECASE)
 DAY: Final = re.compile(r"\s(?:on|in|last|this|since|for|at|because|so)\s", re.IGNORECASE)
 
 
+class Stated(msgspec.Struct, frozen=True):
+    """What the user stated of himself and a correction may speak of; the value is empty where it is not known."""
+
+    attribute: str
+    value: str
+    cardinality: Cardinality
+
+
 class Reading(msgspec.Struct):
     """What is known while one message is read, in one language after the other. Lives for one call."""
 
@@ -50,6 +69,7 @@ class Reading(msgspec.Struct):
     offset_minutes: int
     facts: list[Fact] = []
     last: str = ""  # attribute that a correction speaks of
+    stated: tuple[Stated, ...] = ()  # in the user's message before, in order
     clauses: int = 0  # with a subject, read so far
     bare: tuple[Rule, ...] = ()  # rules without a subject that this sentence may have
 
@@ -114,6 +134,11 @@ def person(language: Language, subject: re.Match[str]) -> tuple[str, str]:
     return f"{key} {name}".rstrip(), language.other(relation, name)
 
 
+def one_of_several(subject: str) -> bool:
+    """Whether the subject is a person of whom the user has more than one, with no name."""
+    return subject != "user" and " " not in subject and subject not in UNIQUE
+
+
 def span(match: re.Match[str]) -> tuple[int, int]:
     """Where the value stands: the alternatives of a pattern name it differently."""
     for name in ("value", "more", "plain", "last"):
@@ -165,7 +190,7 @@ def keep(
     for place, after in places:
         value = reading.original[sentence.start + place : sentence.start + after]
         attribute, text = sort(reading.language, rule, value, thing)
-        several = who[0] != "user" and " " not in who[0] and who[0] not in UNIQUE
+        several = one_of_several(who[0])
         reading.add(
             Fact(
                 subject=who[0],

@@ -1,9 +1,10 @@
 """One live truth: what a new fact does to the items that speak of the same thing.
 
-Every distinct value is one item, which carries the newest time it was stated at and how often it was seen.
-Items that compete are ordered by event time, then sequence, then id; each is superseded by the first later
-one that ends it, and one that nothing ends is live. The outcome depends on what was said and when, never on
-the order of arrival: a late one takes its place in the middle of the chain.
+Every distinct value is one item, which carries the first and the newest time it was stated at and how often it
+was seen. Items that compete are ordered by event time, at one time imported before said live, then by sequence
+and id; each is superseded by the first later one that ends it, and one that nothing ends is live. The outcome
+depends on what was said and when, never on the order of arrival: a late one takes its place in the middle of the
+chain. Two logs that give one attribute two values at the same time are both believed: their order is not known.
 
 What ends what:
 
@@ -123,8 +124,19 @@ def closes(item: Item) -> bool:
     return item.state == "superseded" and item.confidence == 0.0
 
 
-def order(item: Item) -> tuple[int, int, str]:
+def order(item: Item) -> tuple[int, bool, int, str]:
+    return (item.event_ms, item.source != "import", item.sequence, item.id)
+
+
+def newness(item: Item) -> tuple[int, int, str]:
+    """By what the newer of two statements of the same is told; whose they are does not matter."""
     return (item.event_ms, item.sequence, item.id)
+
+
+def unclear(one: Item, other: Item) -> bool:
+    """Whether nobody can say which was later: two older logs give both the same time."""
+    apart = not {session for session, _ in one.sources} & {session for session, _ in other.sources}
+    return one.source == other.source == "import" and one.event_ms == other.event_ms > 0 and apart
 
 
 def competes(new: Item, other: Item) -> bool:
@@ -143,13 +155,15 @@ def repeats(new: Item, twin: Item) -> bool:
 
 
 def merged(twin: Item, new: Item) -> Item:
-    """The older item, seen once more; of times and expiry those of the newer statement hold."""
-    newer = new if order(new) > order(twin) else twin
+    """The older item, seen once more; the newer statement tells since when and until when it holds."""
+    newer = new if newness(new) > newness(twin) else twin
+    first_ms = min(filter(None, (twin.since_ms, new.since_ms)), default=0)
     sources = twin.sources + tuple(one for one in new.sources if one not in twin.sources)
     elsewhere = any(session != twin.session_id for session, _ in sources)
     return msgspec.structs.replace(
         twin,
         event_ms=newer.event_ms,
+        first_ms=first_ms if first_ms < newer.event_ms else 0,
         offset_minutes=newer.offset_minutes,
         sequence=newer.sequence,
         expires_ms=newer.expires_ms,
@@ -168,7 +182,9 @@ def ends(later: Item, earlier: Item, *, one_value: bool) -> bool:
         if one_value:
             return not later.value or matches(said(later), said(earlier)) or same_sense(later, earlier)
         return later.attribute == earlier.attribute or {later.attribute, earlier.attribute} <= set(TASTES)
-    return one_value or later.attribute in OPPOSITES.get(earlier.attribute, ())
+    if one_value:
+        return not unclear(later, earlier)
+    return later.attribute in OPPOSITES.get(earlier.attribute, ())
 
 
 def matches(one: str, other: str) -> bool:

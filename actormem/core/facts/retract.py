@@ -15,7 +15,7 @@ from actormem.core.facts.reconcile import chain, closes
 from actormem.core.ids import item_number
 from actormem.core.values import Item
 
-__all__ = ["Sources", "relinked", "without_sources"]
+__all__ = ["Sources", "freed", "relinked", "without_sources"]
 
 Sources: TypeAlias = AbstractSet[tuple[str, str]]
 """Messages: session id and message id of each."""
@@ -42,6 +42,7 @@ def without_sources(item: Item, gone: Sources, episodes: Mapping[tuple[str, str]
         return None
     session_id = kept[0][0] if kept else ""
     event_ms, sequence, offset_minutes = _newest(item, kept, episodes, untold=untold_count > 0)
+    first_ms = _first_ms(item, kept, episodes, untold=untold_count > 0)
     return msgspec.structs.replace(
         item,
         source_ids=tuple(id for _, id in kept),
@@ -50,6 +51,7 @@ def without_sources(item: Item, gone: Sources, episodes: Mapping[tuple[str, str]
         seen_count=max(1, untold_count + len(kept)),
         quote=_quote(item, kept, episodes),
         event_ms=event_ms,
+        first_ms=first_ms if first_ms < event_ms else 0,
         sequence=sequence,
         offset_minutes=offset_minutes,
     )
@@ -65,7 +67,7 @@ def relinked(item: Item, rows: Sequence[Item], gone: AbstractSet[str]) -> list[I
     """
     known = {one.id for one in rows} | gone
     before = {one.id: one for one in rows}
-    linked = chain([_freed(one, known) for one in rows], "", one_value=item.cardinality == "one")
+    linked = chain([freed(one, known) for one in rows], "", one_value=item.cardinality == "one")
     return [one for one in linked if one != before[one.id]]
 
 
@@ -87,6 +89,16 @@ def _newest(
     return (item.event_ms, item.sequence, item.offset_minutes) if stays else newest
 
 
+def _first_ms(
+    item: Item, kept: Sequence[tuple[str, str]], episodes: Mapping[tuple[str, str], Item], *, untold: bool
+) -> int:
+    """When the first statement that stays was made; as it was, where not all of them are known."""
+    times = [one.event_ms for source in kept if (one := episodes.get(source)) is not None]
+    if len(times) < len(kept) or untold:
+        times.append(item.since_ms)
+    return min(filter(None, times), default=0)
+
+
 def _quote(item: Item, kept: Sequence[tuple[str, str]], episodes: Mapping[tuple[str, str], Item]) -> str:
     """The words to cut out of a message that stays, when the item is forgotten."""
     texts = [one.text for source in kept if (one := episodes.get(source)) is not None]
@@ -96,7 +108,7 @@ def _quote(item: Item, kept: Sequence[tuple[str, str]], episodes: Mapping[tuple[
     return item.quote
 
 
-def _freed(item: Item, known: AbstractSet[str]) -> Item:
+def freed(item: Item, known: AbstractSet[str]) -> Item:
     """The item without its links to those at hand and those that went: they are made anew."""
     ended = item.superseded_by in known
     revived = ended and item.state == "superseded" and not closes(item)

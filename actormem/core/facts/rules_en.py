@@ -92,12 +92,25 @@ PREDICATES: Final = (
     ),
     rule(
         r"\s+(?:have|has|'ve got|suffer from) (?:an? )?(?:(?:severe|serious|bad|mild|life-threatening|"
-        r"strong) )?(?P<value>[a-z]+(?: [a-z]+)?) allerg(?:y|ies)\b",
+        r"strong) )?(?P<value>(?!an? allerg)[a-z]+(?: [a-z]+)?) allerg(?:y|ies)\b",
         "allergy", "{who} is allergic to {value}", items,
     ),
     rule(
         r"\s+(?:have|has) (?:an? )?(?:(?:severe|serious|bad|mild) )?allerg(?:y|ies) to " + RAW,
         "allergy", "{who} is allergic to {value}", items,
+    ),
+    rule(
+        r"(?:" + NOT + r"|'m no longer|\s+am no longer)\s+(?:live|living) (?:there|here)(?P<value>)\b",
+        "address", "{who} no longer lives there", lambda _: ("",), negated=True,
+    ),
+    rule(
+        r"(?:" + NOT + r"|'m no longer|\s+am no longer)\s+(?:work|working) (?:there|here)(?P<value>)\b",
+        "employer", "{who} no longer works there", lambda _: ("",), negated=True,
+    ),
+    rule(
+        r"\s+(?:can (?:now )?|have started |started )?(?:eat|eating|drink|drinking) "
+        r"(?P<value>[^,;:!?()\x00]{1,40}?) (?:again|now)(?=$|[,.;!])",
+        "avoids", "{who} has {value} again", tastes, negated=True,
     ),
     rule(
         r"\s+(?:moved|relocated) (?:from|out of|away from) (?!.{1,60}\bto\b)" + RAW,

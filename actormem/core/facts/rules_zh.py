@@ -101,6 +101,19 @@ PREDICATES: Final = (
     rule(r"(?!.{0,5}(?:不|没|可能|好像|应该|怀疑|皮肤|鼻|脸|眼|身体|容易|又|也|都|是否|会|很|非常|严重))"
         r"(?P<value>[" + HAN + r"]{1,6})过敏(?=$|[,。;!的\s])", "allergy", "{who}对{value}过敏", items),
     rule(
+        NOW + r"不再?住在?[那这](?:里|儿|边)?了?(?P<value>)(?=$|[,。;!])",
+        "address", "{who}不再住在原来的地方", lambda _: ("",), negated=True,
+    ),
+    rule(
+        NOW + r"不再?在[那这](?:里|儿|边|家公司)?(?:工作|上班|干)了?(?P<value>)(?=$|[,。;!])",
+        "employer", "{who}不再在原来的公司工作", lambda _: ("",), negated=True,
+    ),
+    rule(
+        NOW + r"(?:又|开始|重新|可以|能|现在)+(?:吃|喝)(?P<value>(?![了早晚午下上得到完饭不惯药起亏这那]|中饭|宵夜)"
+        r"[^,。;!?\x00]{1,12}?)了(?=$|[,。;!])",
+        "avoids", "{who}又吃{value}了", items, negated=True,
+    ),
+    rule(
         NOW + r"不(?:再)?(?:住在?|在)(?P<value>[^,。;!?\x00]{2,40}?)(?:住)?(?<!工作)(?<!上班)(?<!任职)(?<!干)了",
         "address", "{who}不再住在{value}", place, negated=True,
     ),

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.facts.as_of import held_at
 from actormem.core.facts.attributes import importance
 from actormem.core.facts.third_person import told_attributes
 from actormem.core.recall.conflicts import newest_first
@@ -316,6 +317,9 @@ class Partition:
                 successor = self.item(self._items[row].superseded_by)
                 live[row] = successor is not None and successor.event_ms > query.at_ms
             live &= table.event_ms[:limit] <= query.at_ms
+            facts = [row for rows in self._attributes.values() for row in rows]
+            held = held_at((self._items[row] for row in facts), query.at_ms)
+            live[facts] = [self._items[row].id in held for row in facts]
         expires = table.expires_ms[:limit]
         live &= (expires == 0) | (expires > now_ms)
         if query.kinds is not None:

@@ -49,13 +49,14 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "importance": 0.06,
     "kind": 0.05,
 }
+STANDING_DAYS: Final = 3650.0  # holds until something takes its place: age tells only equals apart
 HALF_LIFE_DAYS: Final[Mapping[str, float]] = {
-    "episode": 30.0,
-    "event": 60.0,
-    "summary": 90.0,
-    "preference": 180.0,
-    "fact": 365.0,
-    "knowledge": 3650.0,
+    "episode": 30.0,  # what was said in passing is seldom asked for after a season
+    "event": 60.0,  # a plan is over soon after its day
+    "summary": 90.0,  # stands for many episodes, and for longer
+    "preference": STANDING_DAYS,
+    "fact": STANDING_DAYS,
+    "knowledge": STANDING_DAYS,
 }
 KIND_SHARES: Final[Mapping[str, float]] = {
     "episode": 0.0,
