@@ -17,8 +17,8 @@ from actormem.core.wire import tools_wire
 from actormem.errors import UsageError
 from actormem.front import owner_of, text_or_none, zone_or_none
 from actormem.kernel import ActorSystem
+from actormem.knowledge import KnowledgeMemory
 from actormem.limits import SETTLE_TIMEOUT_S
-from actormem.memory import OwnerMemory
 from actormem.ports import SessionRow
 from actormem.session import Session
 from actormem.statistics import RuntimeStatistics, runtime_statistics
@@ -30,7 +30,7 @@ UNSET = msgspec.UNSET
 Unset: TypeAlias = msgspec.UnsetType
 
 
-class Runtime(OwnerMemory):
+class Runtime(KnowledgeMemory):
     """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
 
     def __init__(
@@ -64,6 +64,7 @@ class Runtime(OwnerMemory):
         timezone: str | Unset = UNSET,
         policy: PolicyName | Unset = UNSET,
         layout: Layout | Unset = UNSET,
+        knowledge: Sequence[str] | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -81,9 +82,12 @@ class Runtime(OwnerMemory):
             policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
                 `window` or `full`; see the table of policies in the README.
             layout: Where notes stand and what is joined; `Layout()` to begin with.
+            knowledge: Names of knowledge bases of the tenant that turns recall from, too; none to begin with. Another
+                list does not end the epoch.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
+            NotFoundError: The tenant has no knowledge base of that name; nothing changed.
             UsageError: An id or a setting is wrong; nothing changed.
         """
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
@@ -99,6 +103,7 @@ class Runtime(OwnerMemory):
             timezone=zone_or_none(timezone),
             policy=None if policy is UNSET else checked_policy(policy),
             layout=None if layout is UNSET else layout,
+            knowledge=None if knowledge is UNSET else await self.attach(knowledge, key.owner.tenant),
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)

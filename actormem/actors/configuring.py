@@ -24,6 +24,7 @@ def settle_on(draft: decide.Draft, asked: Configure, calibrator: Calibrator, ser
         timezone=old.timezone if asked.timezone is None else asked.timezone,
         policy=asked.policy or old.policy,
         layout=asked.layout or old.layout,
+        knowledge=old.knowledge if asked.knowledge is None else asked.knowledge,
         nonce=old.nonce or services.draw_nonce(),
         system_tokens=0,
         tools_tokens=0,

@@ -14,9 +14,10 @@ import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
+from actormem.actors.documents import Documents
 from actormem.actors.history import decoded
 from actormem.actors.intake import Intake
-from actormem.actors.messages import Settle
+from actormem.actors.messages import Settle, Wake
 from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
@@ -47,6 +48,9 @@ class LongTermActor:
         self._services = services
         self._partition = Partition(services.embedder.dimensions)
         self._intake = Intake(owner, self._partition, services)
+        self._documents = Documents(
+            owner, self._partition, services, self._intake.of_document, self._intake.put
+        )
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -94,6 +98,11 @@ class LongTermActor:
             case say.ImportItems():
                 count, writes = self._intake.imported(message.session_id, message.messages)
                 self._record(writes, reply, count)
+            case say.ImportPassages():
+                count, changed = await self._documents.taken_in(message)
+                self._record(self._intake.stored(changed), reply, count)
+            case say.KeepPassages():
+                await self._erase(self._documents.others(message), reply, shown=True)
             case say.ListItems():
                 assert reply is not None
                 reply.answer(self._listed(message))
@@ -110,6 +119,8 @@ class LongTermActor:
                 self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
+            case Wake():
+                pass  # it is awake, with all it holds
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -310,7 +321,11 @@ class LongTermActor:
             for item in self._partition.items()
             if not asked.session_id or item.session_id == asked.session_id
         )
-        shown_in = await self._shown_in(gone) if asked.session_id else frozenset[SessionKey]()
+        await self._erase(gone, reply, shown=bool(asked.session_id))
+
+    async def _erase(self, gone: tuple[Item, ...], reply: Reply | None, *, shown: bool) -> None:
+        """Remove items; with `shown`, where they were shown is told."""
+        shown_in = await self._shown_in(gone) if gone and shown else frozenset[SessionKey]()
         await self._remove(gone)
         writes: list[Write] = [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))

@@ -86,7 +86,8 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex) -> 
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
     names = attribute_names(asked)
-    hits = [in_short(hit.item, asked) for hit in recalled.hits if hit.item.id not in told]
+    room = state.settings.budget.recall_tokens
+    hits = [in_short(hit.item, asked, room) for hit in recalled.hits if hit.item.id not in told]
     lines += [hit_line(item) for item in hits if item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
         words_said = entry.message.text if entry is not None else ""

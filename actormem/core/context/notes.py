@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
+from actormem.core.knowledge.items import as_told
 from actormem.core.summary.excerpt import excerpt
 from actormem.core.text import clean, language, one_line
 from actormem.core.values import Item, JsonValue, Message
@@ -32,6 +33,7 @@ __all__ = [
 
 GONE_VERSION = -1  # stands for an item whose end has been told
 HIT_CHARACTERS = 240  # of one memory in a note: a long episode must not take the whole share
+KNOWLEDGE_CHARACTERS_MAX = 800  # of a passage where a note has much room: nearly all of it
 SPEAKER_CHARACTERS = 40
 DELIMITER = re.compile(r"[<＜](?=[\s/\u200b]*memory)", re.IGNORECASE)
 
@@ -72,14 +74,21 @@ def said_by_user(item: Item) -> bool:
 
 def hit_line(item: Item) -> Line:
     """The line that shows an item: id, the date in its speaker's zone, the text in one line."""
-    text = one_line(item.text, HIT_CHARACTERS)
+    text = one_line(item.text, KNOWLEDGE_CHARACTERS_MAX if item.kind == "knowledge" else HIT_CHARACTERS)
     if item.kind == "episode":
         text = f"{one_line(item.speaker, SPEAKER_CHARACTERS)}: {text}"
     return Line(text=_dated(item, text), marks=((item.id, item.version),), by_user=said_by_user(item))
 
 
-def in_short(item: Item, query: str) -> Item:
-    """A remembered summary with the lines that answer the query alone; any other item as it is."""
+def in_short(item: Item, query: str, note_tokens: int = 0) -> Item:
+    """What is long as a note tells it for a query: a summary's nearest lines, a passage's; others as they are.
+
+    Args:
+        note_tokens: What a note may have; half as many characters are a passage's, within its limits.
+    """
+    if item.kind == "knowledge":
+        characters = min(max(note_tokens // 2, HIT_CHARACTERS), KNOWLEDGE_CHARACTERS_MAX)
+        return as_told(item, query, characters)
     if item.source != "summary":
         return item
     return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))

@@ -64,7 +64,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
 
     `nonce` stands in the delimiters of everything memory adds; it is drawn once per session. `prices`, `factor`,
     `wide` and `extra_tokens` are how the model is counted: see `Calibrated`. `layout_tokens` is what the layout may
-    need for messages of its own.
+    need for messages of its own. `knowledge` names the tenant's knowledge bases that recalls look into.
     """
 
     model: str
@@ -76,6 +76,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     tools_tokens: int
     layout: Layout = Layout()
     layout_tokens: int = 0
+    knowledge: tuple[str, ...] = ()
     time_ms: int
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0

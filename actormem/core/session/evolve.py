@@ -118,6 +118,7 @@ def _settings(event: ev.Configured) -> Settings:
         extra_tokens=event.extra_tokens,
         layout=event.layout,
         layout_tokens=event.layout_tokens,
+        knowledge=event.knowledge,
     )
 
 
