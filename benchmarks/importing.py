@@ -98,10 +98,10 @@ async def once(embedder: str, tokens: int, count: int) -> dict[str, float]:
         async with actormem.open(folder.name, embedder=embedder) as runtime:
             await runtime.remember("The parcel of Bob stands at the gate", user="bob")
             await runtime.settle()
+            began_s = imported_s = settled_s = perf_counter()
             async with anyio.create_task_group() as group:
                 group.start_soon(_watch, gaps_ms)
                 group.start_soon(_ask, runtime, queries_ms)
-                began_s = perf_counter()
                 await runtime.import_history(messages, session_id="log", user="ada")
                 imported_s = perf_counter() - began_s
                 await runtime.settle()

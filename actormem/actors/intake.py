@@ -6,6 +6,7 @@ the writes that make it last.
 
 from collections.abc import Iterable, Sequence
 
+import anyio.lowlevel
 import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
@@ -55,9 +56,12 @@ class Intake:
         messages = [one.message for one in observed]
         return self.stored(self._taken_in(session_id, messages, imported=False))
 
-    def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
-        """Take in messages of an older log; gives how many items it made."""
-        changed = self._taken_in(session_id, messages, imported=True)
+    async def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
+        """Take in messages of an older log, other tasks having their turn between; gives how many items it made."""
+        changed: dict[str, Item] = {}
+        for message in messages:
+            changed |= self._taken_in(session_id, [message], imported=True)
+            await anyio.lowlevel.checkpoint()
         return len(changed), self.stored(changed)
 
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:

@@ -96,7 +96,7 @@ class LongTermActor:
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
             case say.ImportItems():
-                count, writes = self._intake.imported(message.session_id, message.messages)
+                count, writes = await self._intake.imported(message.session_id, message.messages)
                 self._record(writes, reply, count)
             case say.ImportPassages():
                 count, changed = await self._documents.taken_in(message)
