@@ -23,12 +23,10 @@ from actormem.ports import PutVectors, VectorIndex, Vectors
 
 __all__ = ["PartitionVectors"]
 
-EMBED_MANY = (
-    64  # texts that wait from which they are embedded as many: 0.1 to 0.5 s, with room for queries between
-)
-CALL_BYTES_MAX = (
-    1_400  # of one such call, as UTF-8: 15 to 25 ms of the local embedder, in Chinese as in English
-)
+# Texts of one owner that wait at once: more than live turns bring, so a log is being imported.
+EMBED_MANY_MIN = 16
+EMBED_MANY = 64  # of such texts, those that are stored together: 0.1 to 0.5 s of work, queries going between
+CALL_BYTES_MAX = 1_400  # of one call for them, as UTF-8: 15 to 25 ms of the local embedder in both languages
 TEXT_BYTES = 20  # what a text costs beside its bytes
 WINDOW_STEP = 32  # windows made at a time: 3 ms, then other tasks get their turn
 
@@ -180,7 +178,7 @@ def _view(partition: Partition, id: str) -> str:
 
 def _batch(ids: Sequence[str], text_of: Callable[[str], str]) -> tuple[list[str], list[str]]:
     """Ids and texts to be embedded and stored together: all where there are many, and else what one call may take."""
-    if len(ids) == EMBED_MANY:
+    if len(ids) >= EMBED_MANY_MIN:
         return list(ids), [text_of(id) for id in ids]
     texts: list[str] = []
     for id in ids[:EMBED_BATCH]:

@@ -35,11 +35,13 @@ def log(count: int) -> list[dict[str, object]]:
 
 
 async def test_many_texts_are_embedded_in_few_calls_and_a_text_that_repeats_once() -> None:
-    embedder = Counted()
+    door = anyio.Event()
+    embedder = Counted(door)
     async with opened(embedder=embedder) as runtime:
         await runtime.import_history([*log(200), *log(200)], session_id="a", user="ada")
         again = [{"role": "assistant", "id": f"r-{n}", "content": "Noted, 好的。"} for n in range(200)]
         await runtime.import_history(again, session_id="b", user="ada")
+        door.set()
         await runtime.settle()
         texts = [text for call in embedder.calls for text in call]
         assert len(texts) == len(set(texts)) == 201
