@@ -34,6 +34,7 @@ __all__ = ["FULL", "QUICK", "Size", "log", "main", "measure", "once", "shown"]
 NAME = "importing"
 EMBEDDERS = ("local", "hashing")
 SEED = 20_240_229
+TURNS_EACH = 100  # of one made-up conversation; a log is several
 TICK_S = 0.001
 QUERY_PAUSE_S = 0.25
 COLUMNS = (
@@ -60,9 +61,9 @@ QUICK = Size(message_count=200, repeat_count=1)
 
 def log(count: int, tokens: int) -> list[dict[str, object]]:
     """So many messages of about so many words, each with its number, since texts that repeat are embedded once."""
-    spoken = conversation(count // 2 + 1, SEED)
     found: list[dict[str, object]] = []
-    for turn in spoken:
+    seeds = range(SEED, SEED + count // (2 * TURNS_EACH) + 1)
+    for turn in (turn for seed in seeds for turn in conversation(TURNS_EACH, seed)):
         for role, text in (("user", turn.user), ("assistant", turn.reply)):
             number = len(found)
             found.append({"role": role, "id": f"m-{number}", "content": f"{number}: {_cut(text, tokens)}"})

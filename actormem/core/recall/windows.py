@@ -1,8 +1,8 @@
-"""What a turn means among its neighbours: the mean of its vector and theirs, each as heavy as its words.
+"""What a turn means among its neighbours: the mean of its vector and theirs, longer ones a little heavier.
 
 A turn of three words says little by itself. Embedding it again together with its neighbours finds what it answers
-no better than the mean of the vectors there are (R@10 on LoCoMo .843 and .847, R@5 .777 and .774), and costs two to
-three embeddings a message. The law of the file: a window follows from vectors and texts alone, so it is never stored.
+no better than the mean of the vectors there are (R@10 .847 and .847 on LoCoMo, .710 and .705 on a Chinese set), and
+costs two embeddings a message more. The law of the file: a window follows from vectors and texts alone, so it is never stored.
 """
 
 from collections.abc import Callable, Iterable
@@ -80,7 +80,8 @@ class Windows:
         total = np.zeros(self._own.dimensions, np.float32)
         if len(known) > 1 and self._table.has_vector[row]:
             vectors = self._own.take([other for other, _ in known])
-            total = np.array([weight for _, weight in known], np.float32) @ vectors
+            # The root of the length is measured better than the length (R@10 on LoCoMo .847 and .843).
+            total = np.sqrt(np.array([weight for _, weight in known], np.float32)) @ vectors
         length = float(np.linalg.norm(total))
         self.vectors.set(row, total / length if length else total)
         self._table.has_window[row] = length > 0
