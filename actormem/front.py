@@ -77,6 +77,7 @@ class FrontDoor:
             NotFoundError: The tenant has no such base.
             UsageError: They are no names, or too many.
         """
+        self.check_loop()
         if not isinstance(names, (list, tuple, set, frozenset)):
             raise UsageError(f"knowledge must be a list of names, not {type(names).__name__}")
         given = cast("Collection[object]", names)

@@ -1,6 +1,7 @@
 """Knowledge bases, as the runtime gives them: documents of a tenant that its sessions may recall from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -10,7 +11,7 @@ from actormem.core.ids import checked_id
 from actormem.core.knowledge.bases import base_owner
 from actormem.core.values import Owner, SessionKey
 from actormem.documents import Document, DocumentGiven, read_documents
-from actormem.errors import NotFoundError, StoppedError
+from actormem.errors import NotFoundError, OverloadedError, StoppedError
 from actormem.front import Progress, told
 from actormem.memory import OwnerMemory
 from actormem.ports import BaseRow, EraseOwner
@@ -40,13 +41,11 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 class KnowledgeMemory(OwnerMemory):
     """The part of the runtime that speaks of knowledge bases. A base belongs to a tenant, and to no user."""
 
-    async def attach(self, names: object, tenant: str) -> tuple[str, ...]:
-        """The names, checked; their bases are read into memory meanwhile. See `attached`."""
-        self.check_loop()
-        checked = await self.attached(names, tenant)
-        for name in checked:
-            self._system.ref("longterm", base_owner(tenant, name)).tell(Wake())
-        return checked
+    def wake_bases(self, names: Iterable[str], tenant: str) -> None:
+        """Have these bases read into memory, so that the first turn that recalls from them need not wait."""
+        for name in names:
+            with suppress(OverloadedError, StoppedError):  # who is that busy is awake
+                self._system.ref("longterm", base_owner(tenant, name)).tell(Wake())
 
     async def import_knowledge(
         self,
@@ -61,7 +60,8 @@ class KnowledgeMemory(OwnerMemory):
         They are cut into passages of about 200 words, each with the title and the headings over it. A document is
         known by its `id`, or else by its path, its title, or the text itself: imported again, passages that are the
         same stay as they are, new ones are added, and those it has no more leave the base and the notes that show
-        them. Vectors are made in the background; `settle` waits for them.
+        them. Vectors are made in the background; `settle` waits for them. A process that ends in between leaves what
+        it had done: import the documents again.
 
         Args:
             name: The base; unique in its tenant.

@@ -103,13 +103,14 @@ class Runtime(KnowledgeMemory):
             timezone=zone_or_none(timezone),
             policy=None if policy is UNSET else checked_policy(policy),
             layout=None if layout is UNSET else layout,
-            knowledge=None if knowledge is UNSET else await self.attach(knowledge, key.owner.tenant),
+            knowledge=None if knowledge is UNSET else await self.attached(knowledge, key.owner.tenant),
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)
         ref = self._system.ref("session", key)
         settings = await self.ask(ref, asked)
         assert isinstance(settings, say.Configure)
+        self.wake_bases(settings.knowledge or (), key.owner.tenant)
         return Session(key, ref, settings, self._services.clock, self._turn_wait_s, self.check_loop)
 
     async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:

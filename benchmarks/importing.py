@@ -4,6 +4,7 @@ Measured, in a fresh folder, durable over power loss, over a made-up log of Chin
 said once, cut to about 20 or 90 words:
   import       messages a second, until `import_history` returns: stored, its facts found, recalled by its words
   settled      messages a second, until `settle` returns too: every message is found by its meaning, its neighbours' too
+  processor    ms of processor time a message, all threads; on a busy machine the other figures say less than this one
   gap          longest time for which the event loop was held, in ms (p99, max), while all this went on
   query        ms of a recall that another user asks for meanwhile (p50, max); with the local embedder alone is
                a query embedded behind what is imported
@@ -19,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 
 import anyio
 import msgspec
@@ -40,6 +41,7 @@ QUERY_PAUSE_S = 0.25
 COLUMNS = (
     ("import/s", "import_per_s"),
     ("settled/s", "settled_per_s"),
+    ("processor ms", "processor_ms"),
     ("gap p99 ms", "gap_p99_ms"),
     ("max", "gap_max_ms"),
     ("query p50 ms", "query_p50_ms"),
@@ -53,6 +55,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     message_count: int = 1_000
     repeat_count: int = 3
     lengths: tuple[int, ...] = (20, 90)
+    embedders: tuple[str, ...] = EMBEDDERS
 
 
 FULL = Size()
@@ -77,7 +80,7 @@ def _cut(text: str, tokens: int) -> str:
 
 async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
     """Every figure of every embedder and length; the repeats alternate, so that a busy minute is shared."""
-    kinds = [(embedder, tokens) for embedder in EMBEDDERS for tokens in size.lengths]
+    kinds = [(embedder, tokens) for embedder in size.embedders for tokens in size.lengths]
     runs: dict[str, list[dict[str, float]]] = {}
     for number in range(size.repeat_count):
         for embedder, tokens in kinds:
@@ -100,6 +103,7 @@ async def once(embedder: str, tokens: int, count: int) -> dict[str, float]:
             await runtime.remember("The parcel of Bob stands at the gate", user="bob")
             await runtime.settle()
             began_s = imported_s = settled_s = perf_counter()
+            used_s = process_time()
             async with anyio.create_task_group() as group:
                 group.start_soon(_watch, gaps_ms)
                 group.start_soon(_ask, runtime, queries_ms)
@@ -107,12 +111,14 @@ async def once(embedder: str, tokens: int, count: int) -> dict[str, float]:
                 imported_s = perf_counter() - began_s
                 await runtime.settle()
                 settled_s = perf_counter() - began_s
+                used_s = process_time() - used_s
                 group.cancel_scope.cancel()
     finally:
         await to_thread.run_sync(folder.cleanup)
     return {
         "import_per_s": count / imported_s,
         "settled_per_s": count / settled_s,
+        "processor_ms": used_s / count * 1000,
         "gap_p99_ms": report.percentile(gaps_ms or [0.0], 0.99),
         "gap_max_ms": max(gaps_ms, default=0.0),
         "query_p50_ms": report.percentile(queries_ms or [0.0], 0.5),
@@ -142,8 +148,8 @@ def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
     for name, figures in found.items():
         embedder, tokens = name.split("_")
         spreads = [figures[figure] for _, figure in COLUMNS]
-        rows.append([f"{embedder}, {tokens} words", *(f"{one.median:.0f}" for one in spreads)])
-        rows.append(["", *(f"{one.least:.0f}–{one.greatest:.0f}" for one in spreads)])
+        rows.append([f"{embedder}, {tokens} words", *(f"{one.median:.3g}" for one in spreads)])
+        rows.append(["", *(f"{one.least:.3g}–{one.greatest:.3g}" for one in spreads)])
     return report.table(["embedder", *(title for title, _ in COLUMNS)], rows)
 
 

@@ -109,7 +109,7 @@ async def test_no_user_is_a_knowledge_base() -> None:
                     await call
 
 
-async def test_a_restart_keeps_what_is_attached_and_so_does_passivation(tmp_path: Path) -> None:
+async def test_a_restart_keeps_what_is_attached_and_what_was_taken_off(tmp_path: Path) -> None:
     async with opened(tmp_path) as runtime:
         await handbook(runtime)
         await runtime.spawn("s", user="ada", knowledge=["handbook"])

@@ -2,7 +2,9 @@
 
 A turn of three words says little by itself. Embedding it again together with its neighbours finds what it answers
 no better than the mean of the vectors there are (R@10 .847 and .847 on LoCoMo, .710 and .705 on a Chinese set), and
-costs two embeddings a message more. The law of the file: a window follows from vectors and texts alone, so it is never stored.
+costs two embeddings a message more.
+
+The law of the file: a window follows from vectors and texts alone, so it is never stored.
 """
 
 from collections.abc import Callable, Iterable
