@@ -82,8 +82,7 @@ class Runtime(KnowledgeMemory):
             policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
                 `window` or `full`; see the table of policies in the README.
             layout: Where notes stand and what is joined; `Layout()` to begin with.
-            knowledge: Names of knowledge bases of the tenant that turns recall from, too; none to begin with. Another
-                list does not end the epoch.
+            knowledge: Knowledge bases of the tenant that turns recall from, too; changing them ends no epoch.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.

@@ -5,7 +5,6 @@ The law of the file: a passage is known by its document and its text, and stays 
 
 from collections.abc import Callable, Iterable
 
-import anyio.lowlevel
 import msgspec
 
 from actormem.actors.memory_messages import ImportPassages, KeepPassages
@@ -18,7 +17,6 @@ from actormem.errors import UsageError
 __all__ = ["Documents"]
 
 PASSAGES_MAX = 100_000  # of one knowledge base: 0.5 GB in memory; beyond it, use several
-PUT_STEP_PASSAGES = 8  # put into a partition: 4 ms, then other tasks get their turn
 
 
 class Documents:
@@ -26,7 +24,6 @@ class Documents:
 
     Args:
         of_document: The ids of the items that came from a document.
-        put: Takes an item into the partition and into what `of_document` knows.
     """
 
     def __init__(
@@ -35,16 +32,14 @@ class Documents:
         partition: Partition,
         services: Services,
         of_document: Callable[[str], Iterable[str]],
-        put: Callable[[Item], None],
     ) -> None:
         self._base = base
         self._partition = partition
         self._services = services
         self._of_document = of_document
-        self._put = put
 
-    async def taken_in(self, asked: ImportPassages) -> tuple[int, dict[str, Item]]:
-        """Take in passages; gives how many are new, and every item that changed, by id.
+    def changes(self, asked: ImportPassages) -> tuple[int, dict[str, Item]]:
+        """How many of these passages are new, and every item that is to be put in, by id.
 
         Raises:
             UsageError: The base would hold too many; nothing changed.
@@ -75,10 +70,6 @@ class Documents:
                 now_ms=self._services.clock.now_ms(),
             )
             changed[made.id] = made
-        for count, item in enumerate(changed.values(), 1):
-            self._put(item)
-            if count % PUT_STEP_PASSAGES == 0:
-                await anyio.lowlevel.checkpoint()
         return len(new), changed
 
     def others(self, asked: KeepPassages) -> tuple[Item, ...]:

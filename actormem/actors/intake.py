@@ -24,6 +24,7 @@ from actormem.ports import PutItems, Write
 __all__ = ["Intake"]
 
 FORGOTTEN = "[forgotten]"
+PUT_STEP_PASSAGES = 8  # put into a partition: 4 ms, then other tasks get their turn
 SPOKEN_ROLES = ("user", "assistant")
 
 
@@ -54,7 +55,7 @@ class Intake:
     def observe(self, session_id: str, observed: Sequence[Observed]) -> list[Write]:
         """Take in messages of a live session; those that are in already change nothing."""
         messages = [one.message for one in observed]
-        return self.stored(self._taken_in(session_id, messages, imported=False))
+        return self._stored(self._taken_in(session_id, messages, imported=False))
 
     async def imported(self, session_id: str, messages: Sequence[Message]) -> tuple[int, list[Write]]:
         """Take in messages of an older log, other tasks having their turn between; gives how many items it made."""
@@ -62,7 +63,7 @@ class Intake:
         for message in messages:
             changed |= self._taken_in(session_id, [message], imported=True)
             await anyio.lowlevel.checkpoint()
-        return len(changed), self.stored(changed)
+        return len(changed), self._stored(changed)
 
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
         """Take in a fact that a caller states. What was forgotten before may be stated again by him."""
@@ -70,7 +71,7 @@ class Intake:
         self._tombstones.pop(text_hash(asked.fact.text), None)
         changed = self._fact("", asked.fact, message, imported=False, expires_ms=asked.expires_ms)
         kept = next((item for item in changed if item.state == "live"), changed[0])
-        return kept, self.stored({item.id: item for item in changed})
+        return kept, self._stored({item.id: item for item in changed})
 
     async def remember_blocks(self, news: RememberBlocks) -> list[Write]:
         """Take in the summaries of a session's durable blocks; those that are in already change nothing."""
@@ -79,9 +80,9 @@ class Intake:
             if text_hash(block_name(news.key.session_id, block.last)) in self._tombstones:
                 continue
             for item in await self.blocks.made(news.key, block):
-                self.put(item)
+                self._put(item)
                 changed[item.id] = item
-        return self.stored(changed)
+        return self._stored(changed)
 
     def replaced(self, item: Item) -> list[tuple[str, str]]:
         """Values that the item's sources stated and that are no longer so, each with what took its place."""
@@ -110,8 +111,8 @@ class Intake:
             raise UsageError("only a live item can be edited", hint=f"it is {item.state}")
         value = text if item.value and item.value not in text else item.value
         edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
-        self.put(edited)
-        return edited, self.stored({edited.id: edited})
+        self._put(edited)
+        return edited, self._stored({edited.id: edited})
 
     def seen_in(self, session_id: str, message_ids: Iterable[str]) -> set[str]:
         """Items that come from these messages of the session alone."""
@@ -141,6 +142,14 @@ class Intake:
                 ids |= dict.fromkeys(self._by_source.get(source, ()))
         found = (self._partition.item(id) for id in ids)
         return [item for item in found if item is not None]
+
+    async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
+        """Put passages of documents in as they are, other tasks having their turn between."""
+        for count, item in enumerate(changed.values(), 1):
+            self._put(item)
+            if count % PUT_STEP_PASSAGES == 0:
+                await anyio.lowlevel.checkpoint()
+        return self._stored(changed)
 
     def of_document(self, document_id: str) -> tuple[str, ...]:
         """Ids of the items that came from a document of a knowledge base."""
@@ -172,7 +181,7 @@ class Intake:
         }
         for item in found.changed:
             self.removed(before[item.id])
-            self.put(item)
+            self._put(item)
         self._places.pop(session_id, None)
         self._answered.pop(session_id, None)
         for place, item in enumerate(self._partition.session_episodes(session_id)):
@@ -181,7 +190,7 @@ class Intake:
             if item.speaker == "assistant":
                 self._answered[session_id] = item.text
                 break
-        return self.stored({item.id: item for item in found.changed})
+        return self._stored({item.id: item for item in found.changed})
 
     def removed(self, item: Item) -> None:
         """An item has left the partition."""
@@ -222,7 +231,7 @@ class Intake:
             imported=imported,
             now_ms=self._services.clock.now_ms(),
         )
-        self.put(made)
+        self._put(made)
         changed = [made]
         if message.role == "user":
             previous = self._answered.get(session_id, "")
@@ -262,11 +271,10 @@ class Intake:
         existing = [item for id in ids if (item := self._partition.item(id)) is not None]
         changed = [change.item for change in reconcile(new, existing, negated=fact.negated)]
         for item in changed:
-            self.put(item)
+            self._put(item)
         return changed
 
-    def put(self, item: Item) -> None:
-        """Take an item into the partition, as it is now."""
+    def _put(self, item: Item) -> None:
         self._partition.put(item)
         self._link(item)
 
@@ -283,6 +291,5 @@ class Intake:
             if item.speaker == "assistant":
                 self._answered[item.session_id] = item.text
 
-    def stored(self, changed: dict[str, Item]) -> list[Write]:
-        """The writes that make these items last."""
+    def _stored(self, changed: dict[str, Item]) -> list[Write]:
         return [PutItems(tuple(changed.values()))] if changed else []

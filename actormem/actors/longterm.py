@@ -48,9 +48,7 @@ class LongTermActor:
         self._services = services
         self._partition = Partition(services.embedder.dimensions)
         self._intake = Intake(owner, self._partition, services)
-        self._documents = Documents(
-            owner, self._partition, services, self._intake.of_document, self._intake.put
-        )
+        self._documents = Documents(owner, self._partition, services, self._intake.of_document)
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -99,8 +97,8 @@ class LongTermActor:
                 count, writes = await self._intake.imported(message.session_id, message.messages)
                 self._record(writes, reply, count)
             case say.ImportPassages():
-                count, changed = await self._documents.taken_in(message)
-                self._record(self._intake.stored(changed), reply, count)
+                count, changed = self._documents.changes(message)
+                self._record(await self._intake.put_passages(changed), reply, count)
             case say.KeepPassages():
                 await self._erase(self._documents.others(message), reply, shown=True)
             case say.ListItems():
