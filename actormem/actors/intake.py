@@ -143,18 +143,6 @@ class Intake:
         found = (self._partition.item(id) for id in ids)
         return [item for item in found if item is not None]
 
-    async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
-        """Put passages of documents in as they are, other tasks having their turn between."""
-        for count, item in enumerate(changed.values(), 1):
-            self._put(item)
-            if count % PUT_STEP_PASSAGES == 0:
-                await anyio.lowlevel.checkpoint()
-        return self._stored(changed)
-
-    def of_document(self, document_id: str) -> tuple[str, ...]:
-        """Ids of the items that came from a document of a knowledge base."""
-        return tuple(self._by_source.get(("", document_id), ()))
-
     def without_words(self, item: Item, words: Iterable[str]) -> Item:
         """The item with these words cut out of its text."""
         text = item.text
@@ -204,6 +192,18 @@ class Intake:
     def buried(self, hashes: Iterable[str]) -> None:
         """Texts that are not to be taken in again, unless the user says them anew."""
         self._tombstones.update(dict.fromkeys(hashes, self._services.clock.now_ms()))
+
+    async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
+        """Put passages of documents in as they are, other tasks having their turn between."""
+        for count, item in enumerate(changed.values(), 1):
+            self._put(item)
+            if count % PUT_STEP_PASSAGES == 0:
+                await anyio.lowlevel.checkpoint()
+        return self._stored(changed)
+
+    def of_document(self, document_id: str) -> tuple[str, ...]:
+        """Ids of the items that came from a document of a knowledge base."""
+        return tuple(self._by_source.get(("", document_id), ()))
 
     def _taken_in(self, session_id: str, messages: Sequence[Message], *, imported: bool) -> dict[str, Item]:
         changed: dict[str, Item] = {}
