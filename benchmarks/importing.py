@@ -38,6 +38,7 @@ SEED = 20_240_229
 TURNS_EACH = 100  # of one made-up conversation; a log is several
 TICK_S = 0.001
 QUERY_PAUSE_S = 0.25
+TWO_DIGITS = 10
 COLUMNS = (
     ("import/s", "import_per_s"),
     ("settled/s", "settled_per_s"),
@@ -148,9 +149,13 @@ def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
     for name, figures in found.items():
         embedder, tokens = name.split("_")
         spreads = [figures[figure] for _, figure in COLUMNS]
-        rows.append([f"{embedder}, {tokens} words", *(f"{one.median:.3g}" for one in spreads)])
-        rows.append(["", *(f"{one.least:.3g}–{one.greatest:.3g}" for one in spreads)])
+        rows.append([f"{embedder}, {tokens} words", *(_cell(one.median) for one in spreads)])
+        rows.append(["", *(f"{_cell(one.least)}–{_cell(one.greatest)}" for one in spreads)])
     return report.table(["embedder", *(title for title, _ in COLUMNS)], rows)
+
+
+def _cell(value: float) -> str:
+    return f"{value:,.0f}" if value >= TWO_DIGITS else f"{value:.2g}"
 
 
 def main(given: Sequence[str] | None = None) -> int:
