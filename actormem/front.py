@@ -1,8 +1,9 @@
 """What the front door's methods share: checked arguments, and asking an actor from the right loop."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import get_args
+from inspect import isawaitable
+from typing import TypeAlias, cast, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import anyio.lowlevel
@@ -13,13 +14,14 @@ from actormem.core.ids import checked_id
 from actormem.core.text import clean
 from actormem.core.values import ItemKind, Message, Owner
 from actormem.core.wire import parse_message
-from actormem.errors import UsageError
+from actormem.errors import NotFoundError, UsageError
 from actormem.kernel import ActorSystem, Ref
 from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 
 __all__ = [
     "FrontDoor",
     "Given",
+    "Progress",
     "item_text",
     "kinds_or_none",
     "milliseconds",
@@ -30,12 +32,16 @@ __all__ = [
     "share",
     "switch",
     "text_or_none",
+    "told",
     "user_message",
     "whole",
     "zone_or_none",
 ]
 
 Given = Mapping[str, object] | Message
+Progress: TypeAlias = Callable[[int, int], Awaitable[None] | None]
+"""Told how many are done of how many; a plain function, or one to be awaited."""
+KNOWLEDGE_BASES_MAX = 8  # attached to one session: each is asked in each turn
 KINDS: tuple[str, ...] = get_args(ItemKind)
 
 
@@ -64,6 +70,35 @@ class FrontDoor:
     async def ask_memory(self, owner: Owner, message: object) -> object:
         """The answer of the owner's long-term memory."""
         return await self.ask(self._system.ref("longterm", owner), message)
+
+    async def attached(self, names: object, tenant: str) -> tuple[str, ...]:
+        """The names of knowledge bases of the tenant that is asked, each once.
+
+        Raises:
+            NotFoundError: The tenant has no such base.
+            UsageError: They are no names, or too many.
+        """
+        self.check_loop()
+        if not isinstance(names, (list, tuple, set, frozenset)):
+            raise UsageError(f"knowledge must be a list of names, not {type(names).__name__}")
+        given = cast("Collection[object]", names)
+        checked = tuple(dict.fromkeys(checked_id(name, "knowledge base") for name in given))
+        if len(checked) > KNOWLEDGE_BASES_MAX:
+            raise UsageError(f"at most {KNOWLEDGE_BASES_MAX} knowledge bases, not {len(checked)}")
+        if checked:
+            known = {row.name for row in await self._services.record.bases(tenant)}
+            for name in checked:
+                if name not in known:
+                    raise NotFoundError("this tenant has no knowledge base of that name", id=name)
+        return checked
+
+
+async def told(progress: Progress | None, done: int, total: int) -> None:
+    """Tell how far it is, if anybody wants to know."""
+    if progress is not None:
+        waiting = progress(done, total)
+        if isawaitable(waiting):
+            await waiting
 
 
 def owner_of(user: object, tenant: object) -> Owner:

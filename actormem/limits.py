@@ -66,7 +66,6 @@ LLM_BACKOFF_S: Final = 1.0  # doubled at each try, with jitter
 LLM_REST_S: Final = 60.0  # after LLM_TRIES failures in a row calls rest this long
 EMBED_BATCH: Final = 8  # texts a call in the background, and
 EMBED_BATCH_CHARS: Final = 400  # their characters: a query that comes now waits for one call, 5 to 18 ms
-WINDOW_PAUSE_S: Final = 1.0  # a live session's turns are embedded with their neighbours once it pauses
 EMBED_QUIET_S: Final = 0.03  # without a query, before background texts are embedded
 EMBED_WAIT_S: Final = 0.5  # background texts wait this long at most for queries on their way
 EMBED_RETRY_S: Final = 5.0

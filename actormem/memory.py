@@ -1,7 +1,7 @@
 """An owner's long-term memory, as the runtime gives it: recall, remember, list, edit, import, forget."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from hashlib import blake2b
@@ -15,12 +15,14 @@ from actormem.actors.messages import Erase, Redact, Redacted
 from actormem.actors.recalling import recall
 from actormem.actors.redacting import shown_words
 from actormem.core.ids import checked_id, checked_scope
+from actormem.core.knowledge.bases import base_owner
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
 from actormem.errors import UsageError
 from actormem.front import (
     FrontDoor,
     Given,
+    Progress,
     item_text,
     kinds_or_none,
     milliseconds,
@@ -31,6 +33,7 @@ from actormem.front import (
     share,
     switch,
     text_or_none,
+    told,
 )
 from actormem.ports import EraseOwner
 from actormem.statistics import Receipt
@@ -58,6 +61,7 @@ class OwnerMemory(FrontDoor):
         deep: bool = False,
         min_score: float | None = None,
         deadline_s: float | None = None,
+        knowledge: Sequence[str] = (),
     ) -> Recall:
         """Find the user's memories for a query.
 
@@ -69,9 +73,13 @@ class OwnerMemory(FrontDoor):
             deep: Archived items too.
             min_score: Hits below it are left out; None for no floor.
             deadline_s: Seconds; None for what `open` was told.
+            knowledge: Names of knowledge bases of the tenant to look into, too.
 
         Returns:
             Hits, best first; `degraded` names what missed the deadline.
+
+        Raises:
+            NotFoundError: The tenant has no knowledge base of that name.
         """
         if type(limit) is not int or not 1 <= limit <= limits.RECALL_HITS_MAX:
             raise UsageError(f"limit must be a number from 1 to {limits.RECALL_HITS_MAX}, not {limit!r}")
@@ -89,8 +97,11 @@ class OwnerMemory(FrontDoor):
             deep=switch("deep", deep),
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
+        owner = owner_of(user, tenant)
+        names = await self.attached(knowledge, owner.tenant)
+        bases = tuple(base_owner(owner.tenant, name) for name in names)
         answer = await recall(
-            self._services, owner_of(user, tenant), asked, positive("deadline_s", deadline), strict=True
+            self._services, owner, asked, positive("deadline_s", deadline), strict=True, bases=bases
         )
         return Recall(
             hits=answer.recalled.hits,
@@ -221,7 +232,7 @@ class OwnerMemory(FrontDoor):
         user: str,
         tenant: str = "",
         scope: str = "",
-        progress: Callable[[int], None] | None = None,
+        progress: Progress | None = None,
     ) -> int:
         """Make memories of an older log; its messages do not become part of a live session.
 
@@ -231,7 +242,7 @@ class OwnerMemory(FrontDoor):
 
         Args:
             scope: The agent whose log it is; empty for all of the user's.
-            progress: Called with the number of messages taken in so far.
+            progress: Called after each batch with the number of messages taken in, and of all; may be awaitable.
 
         Returns:
             How many items were made or changed.
@@ -243,8 +254,7 @@ class OwnerMemory(FrontDoor):
             batch = tuple(parsed[first : first + IMPORT_BATCH])
             asked = say.ImportItems(session_id=session_id, messages=batch, scope=agent)
             count += cast("int", await self.ask_memory(owner_of(user, tenant), asked))
-            if progress is not None:
-                progress(first + len(batch))
+            await told(progress, first + len(batch), len(parsed))
         return count
 
     # --- forgetting -------------------------------------------------------------------------------------
@@ -308,8 +318,15 @@ class OwnerMemory(FrontDoor):
 
     def _residents(self, owner: Owner) -> set[SessionKey]:
         """The owner's sessions in memory: a note that is being written now is in one of them."""
-        keys = cast("tuple[SessionKey, ...]", self._system.keys("session"))
-        return {key for key in keys if key.owner == owner}
+        return {key for key in self._session_keys() if key.owner == owner}
+
+    def _session_keys(self) -> tuple[SessionKey, ...]:
+        return cast("tuple[SessionKey, ...]", self._system.keys("session"))
+
+    async def _redact(self, key: SessionKey, asked: Redact) -> int:
+        """How many texts of the session were changed."""
+        done = await self.ask(self._system.ref("session", key), asked)
+        return cast("Redacted", done).text_count
 
     async def _redacted(
         self, owner: Owner, keys: AbstractSet[SessionKey], asked: Redact, touched_ids: tuple[str, ...] = ()
@@ -321,8 +338,7 @@ class OwnerMemory(FrontDoor):
         in_notes = Redact(words=(), values=(), item_ids=(*asked.item_ids, *touched_ids), reason=asked.reason)
         counts: list[int] = []
         for key in sorted(keys | self._residents(owner)):
-            done = await self.ask(self._system.ref("session", key), asked if key in keys else in_notes)
-            counts.append(cast("Redacted", done).text_count)
+            counts.append(await self._redact(key, asked if key in keys else in_notes))
         if asked.values:
             await self.ask_memory(owner, say.CutSummaries(tuple(filter(None, (*asked.words, *asked.values)))))
         return sum(counts), sum(1 for texts in counts if texts)

@@ -35,6 +35,8 @@ from actormem.errors import StorageError
 __all__ = [
     "LLM",
     "AppendEvents",
+    "BaseContents",
+    "BaseRow",
     "Cache",
     "DeleteIntent",
     "DeleteItems",
@@ -207,6 +209,20 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     message_count: int
 
 
+class BaseRow(msgspec.Struct, frozen=True):
+    """A knowledge base that holds something: its name, and how many passages."""
+
+    name: str
+    passage_count: int
+
+
+class BaseContents(msgspec.Struct, frozen=True):
+    """The ids of all passages of a knowledge base, and the sessions whose notes show any of them."""
+
+    item_ids: frozenset[str]
+    shown_in: frozenset[SessionKey]
+
+
 class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
     """All items of an owner, by number, and their vectors of one embedder (float32 bytes) by item id."""
 
@@ -282,7 +298,15 @@ class Record(Protocol):
 
     async def load_items(self, owner: Owner, embedder: str) -> OwnerItems: ...
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
-        """Sessions and event sequences whose notes show the item."""
+        """Sessions and event sequences whose notes show the item; of knowledge, sessions of the whole tenant."""
+        ...
+
+    async def base_contents(self, base: Owner) -> BaseContents:
+        """What a knowledge base holds, and where it is shown."""
+        ...
+
+    async def bases(self, tenant: str) -> tuple[BaseRow, ...]:
+        """The tenant's knowledge bases, by name."""
         ...
 
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:

@@ -17,6 +17,7 @@ from actormem.core.wire import tools_wire
 from actormem.errors import UsageError
 from actormem.front import owner_of, text_or_none, zone_or_none
 from actormem.kernel import ActorSystem
+from actormem.knowledge import KnowledgeMemory
 from actormem.limits import SETTLE_TIMEOUT_S
 from actormem.ports import SessionRow
 from actormem.session import Session
@@ -30,7 +31,7 @@ UNSET = msgspec.UNSET
 Unset: TypeAlias = msgspec.UnsetType
 
 
-class Runtime(Upkeep):
+class Runtime(Upkeep, KnowledgeMemory):
     """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
 
     def __init__(
@@ -68,6 +69,7 @@ class Runtime(Upkeep):
         policy: PolicyName | Unset = UNSET,
         layout: Layout | Unset = UNSET,
         scope: str | Unset = UNSET,
+        knowledge: Sequence[str] | Unset = UNSET,
     ) -> Session:
         """The session of that key, with these settings. It always exists; the same key wakes it.
 
@@ -88,9 +90,11 @@ class Runtime(Upkeep):
             scope: Keeps agents of one user apart: what is learned here belongs to it, and turns recall what is of
                 it or of none; of an attribute with one value its own. Empty (to begin with): of none, and only
                 that is recalled.
+            knowledge: Knowledge bases of the tenant that turns recall from, too; changing them ends no epoch.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
+            NotFoundError: The tenant has no knowledge base of that name; nothing changed.
             UsageError: An id or a setting is wrong; nothing changed.
         """
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
@@ -107,12 +111,14 @@ class Runtime(Upkeep):
             policy=None if policy is UNSET else checked_policy(policy),
             layout=None if layout is UNSET else layout,
             scope=None if scope is UNSET else checked_scope(scope),
+            knowledge=None if knowledge is UNSET else await self.attached(knowledge, key.owner.tenant),
         )
         if asked.model is not None:
             await self._tokenizers.load(asked.model)
         ref = self._system.ref("session", key)
         settings = await self.ask(ref, asked)
         assert isinstance(settings, say.Configure)
+        self.wake_bases(settings.knowledge or (), key.owner.tenant)
         return Session(key, ref, settings, self._services.clock, self._turn_wait_s, self.check_loop)
 
     async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:

@@ -25,6 +25,7 @@ def settle_on(draft: decide.Draft, asked: Configure, calibrator: Calibrator, ser
         policy=asked.policy or old.policy,
         layout=asked.layout or old.layout,
         scope=old.scope if asked.scope is None else asked.scope,
+        knowledge=old.knowledge if asked.knowledge is None else asked.knowledge,
         nonce=old.nonce or services.draw_nonce(),
         system_tokens=0,
         tools_tokens=0,

@@ -29,6 +29,7 @@ from actormem.core.context.notes import (
 )
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities.index import ValueIndex
+from actormem.core.knowledge.bases import base_owner
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import Gate
 from actormem.core.recall.partition import FLOOR
@@ -182,7 +183,11 @@ class ContextMaker:
             profile=profile,
             scope=state.settings.scope,
         )
-        return await recall(self._services, self._key.owner, query, options.recall_deadline_s, before=before)
+        owner = self._key.owner
+        named = (base_owner(owner.tenant, name) for name in state.settings.knowledge)
+        bases = tuple(base for base in named if base not in self._services.forgetting)
+        deadline_s = options.recall_deadline_s
+        return await recall(self._services, owner, query, deadline_s, before=before, bases=bases)
 
     def _trace(
         self,

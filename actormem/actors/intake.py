@@ -7,6 +7,7 @@ the writes that make it last.
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
+import anyio.lowlevel
 import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
@@ -31,6 +32,7 @@ from actormem.ports import PutItems, Write
 __all__ = ["Intake"]
 
 FORGOTTEN = "[forgotten]"
+PUT_STEP_PASSAGES = 8  # put into a partition: 4 ms, then other tasks get their turn
 SPOKEN_ROLES = ("user", "assistant")
 STATED_BEFORE_MAX = (
     32  # episodes back in which the user's message before is looked for: a reply may have many
@@ -118,11 +120,14 @@ class Intake:
                 changed |= {item.id: item for item in items}
         return self._stored(changed)
 
-    def imported(
+    async def imported(
         self, session_id: str, messages: Sequence[Message], scope: str = ""
     ) -> tuple[int, list[Write]]:
-        """Take in messages of an older log; gives how many items it made."""
-        changed = self._taken_in(session_id, messages, scope, imported=True)
+        """Take in messages of an older log, other tasks having their turn between; gives how many items it made."""
+        changed: dict[str, Item] = {}
+        for message in messages:
+            changed |= self._taken_in(session_id, [message], scope, imported=True)
+            await anyio.lowlevel.checkpoint()
         return len(changed), self._stored(changed)
 
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
@@ -266,6 +271,18 @@ class Intake:
     def buried(self, hashes: Iterable[str]) -> None:
         """Texts that are not to be taken in again, unless the user says them anew."""
         self._tombstones.update(dict.fromkeys(hashes, self._services.clock.now_ms()))
+
+    async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
+        """Put passages of documents in as they are, other tasks having their turn between."""
+        for count, item in enumerate(changed.values(), 1):
+            self._put(item)
+            if count % PUT_STEP_PASSAGES == 0:
+                await anyio.lowlevel.checkpoint()
+        return self._stored(changed)
+
+    def of_document(self, document_id: str) -> tuple[str, ...]:
+        """Ids of the items that came from a document of a knowledge base."""
+        return tuple(self._by_source.get(("", document_id), ()))
 
     def _taken_in(
         self, session_id: str, messages: Sequence[Message], scope: str, *, imported: bool

@@ -17,6 +17,7 @@ import numpy as np
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
 from actormem.actors.daily import Daily
+from actormem.actors.documents import Documents
 from actormem.actors.extracting import Extracting
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
@@ -67,6 +68,7 @@ class LongTermActor:
             shown_in=self._shown_in,
             remove=self._remove,
         )
+        self._documents = Documents(owner, self._partition, services, self._intake.of_document)
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -126,8 +128,15 @@ class LongTermActor:
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
             case say.ImportItems():
-                count, writes = self._intake.imported(message.session_id, message.messages, message.scope)
+                count, writes = await self._intake.imported(
+                    message.session_id, message.messages, message.scope
+                )
                 self._record(writes, reply, count)
+            case say.ImportPassages():
+                count, changed = self._documents.changes(message)
+                self._record(await self._intake.put_passages(changed), reply, count)
+            case say.KeepPassages():
+                await self._erase(self._documents.others(message), reply, shown=True)
             case say.ListItems():
                 assert reply is not None
                 reply.answer(self._listed(message))
@@ -148,6 +157,8 @@ class LongTermActor:
                 self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
+            case Wake():
+                pass  # it is awake, with all it holds
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -377,7 +388,11 @@ class LongTermActor:
             for item in self._partition.items()
             if not asked.session_id or item.session_id == asked.session_id
         )
-        shown_in = await self._shown_in(gone) if asked.session_id else frozenset[SessionKey]()
+        await self._erase(gone, reply, shown=bool(asked.session_id))
+
+    async def _erase(self, gone: tuple[Item, ...], reply: Reply | None, *, shown: bool) -> None:
+        """Remove items; with `shown`, where they were shown is told."""
+        shown_in = await self._shown_in(gone) if gone and shown else frozenset[SessionKey]()
         writes = await self._remove(gone)
         writes += [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
         self._record(writes, reply, say.Forgotten(gone, shown_in))

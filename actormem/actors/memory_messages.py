@@ -9,6 +9,7 @@ import msgspec
 
 from actormem.core.facts.found import Found
 from actormem.core.facts.request import Said
+from actormem.core.knowledge.split import Passage
 from actormem.core.session.events import MessageAdded, message_of
 from actormem.core.session.replay import Placed
 from actormem.core.values import Fact, Hit, Item, Message, Owner, SessionKey
@@ -28,6 +29,8 @@ __all__ = [
     "GetItem",
     "Health",
     "ImportItems",
+    "ImportPassages",
+    "KeepPassages",
     "ListItems",
     "Observe",
     "Observed",
@@ -192,6 +195,25 @@ class ImportItems(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     messages: tuple[Message, ...]
     scope: str = ""
+
+
+class ImportPassages(msgspec.Struct, frozen=True, kw_only=True):
+    """Take in passages of a document, in a knowledge base. Answered by how many are new, when durable.
+
+    `time_ms` is when the document was written, or 0 where nobody knows.
+    """
+
+    document_id: str
+    passages: tuple[Passage, ...]
+    time_ms: int = 0
+    offset_minutes: int = 0
+
+
+class KeepPassages(msgspec.Struct, frozen=True):
+    """Erase the passages of a document whose texts are not among these. Answered by `Forgotten` when durable."""
+
+    document_id: str
+    texts: frozenset[str]
 
 
 class ListItems(msgspec.Struct, frozen=True):

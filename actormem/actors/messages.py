@@ -62,6 +62,7 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True):
     policy: PolicyName | None = None
     layout: Layout | None = None
     scope: str | None = None
+    knowledge: tuple[str, ...] | None = None
 
 
 class ChangeTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +96,7 @@ def configured(settings: Settings) -> Configure:
         policy=settings.policy,
         layout=settings.layout,
         scope=settings.scope,
+        knowledge=settings.knowledge,
     )
 
 
@@ -192,13 +194,15 @@ class Redact(msgspec.Struct, frozen=True):
     """Cut these words out of the session's messages, notes, summaries and exact values.
 
     Answered by `Redacted` when durable. `words` are cut out of messages; what memory wrote goes where it holds
-    them or one of the `values`, or shows one of the items.
+    them or one of the `values`, or shows one of the items. `newest_only`: nothing is done where the notes that stand
+    now show none of the items, for one who asks many sessions and has dealt with older notes.
     """
 
     words: tuple[str, ...]
     values: tuple[str, ...]
-    item_ids: tuple[str, ...]
+    item_ids: tuple[str, ...] | frozenset[str]
     reason: str = "forgetting"
+    newest_only: bool = False
 
 
 class Erase(msgspec.Struct, frozen=True):

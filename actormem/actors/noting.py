@@ -96,19 +96,20 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, att
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
     names = attributes.names(asked)
+    room = state.settings.budget.recall_tokens
     hits = [hit for hit in recalled.hits if hit.item.id not in told]
-    lines += [_hit_line(hit, asked, words) for hit in hits if hit.item.attribute in names]
+    lines += [_hit_line(hit, asked, words, room) for hit in hits if hit.item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
         words_said = entry.message.text if entry is not None else ""
         lines += _value_lines(state, (words_said, query), values)
-    lines += [_hit_line(hit, asked, words) for hit in hits if hit.item.attribute not in names]
+    lines += [_hit_line(hit, asked, words, room) for hit in hits if hit.item.attribute not in names]
     if state.profiled or recalled.profile is None:
         return Said(lines)
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
-def _hit_line(hit: Hit, asked: str, words: str) -> Line:
-    return with_outdated(hit_line(in_short(hit.item, asked), hit.before), hit.outdated, words)
+def _hit_line(hit: Hit, asked: str, words: str, note_tokens: int) -> Line:
+    return with_outdated(hit_line(in_short(hit.item, asked, note_tokens), hit.before), hit.outdated, words)
 
 
 def _corrections(changed: Sequence[Shown], words: str) -> list[Line]:

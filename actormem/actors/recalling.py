@@ -6,6 +6,7 @@ import msgspec
 
 from actormem.actors.memory_messages import ReadSpeakers, Recalled, RecallItems
 from actormem.actors.services import Services
+from actormem.actors.shared_recall import recalled_with
 from actormem.core.recall.partition import query_texts
 from actormem.core.values import Owner
 from actormem.errors import ActorMemError, AskTimeoutError, ProviderError
@@ -39,6 +40,7 @@ async def recall(
     *,
     strict: bool = False,
     before: Answer = NOTHING,
+    bases: tuple[Owner, ...] = (),
 ) -> Answer:
     """What long-term memory finds within the deadline.
 
@@ -47,6 +49,7 @@ async def recall(
     Args:
         strict: For one who asks for nothing else: then only a missed deadline is an empty answer.
         before: The answer to the same query a moment ago: it is not embedded again, and the deadline stays.
+        bases: Knowledge bases to look into beside the owner's memory, under the same deadline.
     """
     if "recall" in before.degraded:
         return before
@@ -62,7 +65,11 @@ async def recall(
                 degraded.append("vector")
         asked = msgspec.structs.replace(asked, vectors=vectors)
         left_s = max(SHORTEST_S, until_s - clock.monotonic_s())
-        answer = cast("Recalled", await memory.ask(asked, timeout_s=left_s))
+        if bases and (asked.query or asked.shown):
+            answer, missed = await recalled_with(services, owner, bases, asked, left_s)
+            degraded += ("knowledge",) if missed and "knowledge" not in degraded else ()
+        else:
+            answer = cast("Recalled", await memory.ask(asked, timeout_s=left_s))
     except AskTimeoutError:
         return Answer(NOTHING.recalled, (*degraded, "recall"), vectors, until_s)
     except ActorMemError:

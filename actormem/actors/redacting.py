@@ -1,6 +1,6 @@
 """Cutting words out of what a session has stored: messages keep the rest, what memory wrote goes as a whole."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -49,7 +49,7 @@ def shown_words(items: Iterable[Item]) -> tuple[str, ...]:
 
 
 def _redacted(
-    event: SessionEvent, text: str, words: Sequence[str], values: Sequence[str], item_ids: Sequence[str]
+    event: SessionEvent, text: str, words: Sequence[str], values: Sequence[str], item_ids: Collection[str]
 ) -> str | None:
     match event:
         case MessageAdded():

@@ -137,7 +137,9 @@ class Services:
         self.counters = Counters()
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
-        self.forgetting: set[Owner] = set()  # whose sessions take nothing in until it is done
+        self.forgetting: set[Owner] = (
+            set()
+        )  # users whose sessions take nothing in, bases not looked into meanwhile
         self.precedence = Precedence(clock)
         self.llm_calls = LLMCalls(
             clock=clock,

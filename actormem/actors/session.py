@@ -289,6 +289,10 @@ class SessionActor:
         self._after()
 
     async def _redact(self, asked: say.Redact, reply: Reply | None) -> None:
+        if asked.newest_only and not frozenset(self._journal.state.shown).intersection(asked.item_ids):
+            assert reply is not None
+            reply.answer(say.Redacted(0))
+            return
         await self._services.record.sync()
         record, state = self._services.record, self._journal.state
         texts = redacted_texts(await record.read_events(self._key, 1, state.sequence), asked)

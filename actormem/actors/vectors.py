@@ -4,11 +4,12 @@ Runs as a child of the long-term actor. What it does not get done is found again
 item without a vector says so itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import numpy as np
 
@@ -17,10 +18,17 @@ from actormem.core.recall.partition import Partition, Query, view_text
 from actormem.core.values import Hit, Owner
 from actormem.errors import ProviderError, StorageError
 from actormem.kernel import Scope
-from actormem.limits import EMBED_BATCH, EMBED_BATCH_CHARS, EMBED_RETRY_S, HNSW_ROWS_MIN, WINDOW_PAUSE_S
+from actormem.limits import EMBED_BATCH, EMBED_BATCH_CHARS, EMBED_RETRY_S, HNSW_ROWS_MIN
 from actormem.ports import PutVectors, VectorIndex, Vectors
 
 __all__ = ["PartitionVectors"]
+
+# Texts of one owner that wait at once: more than live turns bring, so a log is being imported.
+EMBED_MANY_MIN = 16
+EMBED_MANY = 64  # of such texts, those that are stored together: 0.1 to 0.5 s of work, queries going between
+CALL_BYTES_MAX = 1_400  # of one call for them, as UTF-8: 15 to 25 ms of the local embedder in both languages
+TEXT_BYTES = 20  # what a text costs beside its bytes
+WINDOW_STEP = 32  # windows made at a time: 3 ms, then other tasks get their turn
 
 
 class PartitionVectors:
@@ -54,7 +62,7 @@ class PartitionVectors:
     def want(self) -> None:
         """See to it that what has no vector gets one."""
         partition = self._partition
-        due = partition.without_vectors(1) or partition.stale_windows(1) or self._index_due()
+        due = partition.without_vectors(1) or partition.stale_windows_count or self._index_due()
         rested = self._services.clock.monotonic_s() >= self._rest_until_s
         if due and rested and not self._running:
             self._running = True
@@ -99,7 +107,7 @@ class PartitionVectors:
     async def _step(self) -> bool:
         """One batch; False when nothing is left to do."""
         partition = self._partition
-        ids, texts = _batch(partition.without_vectors(EMBED_BATCH), lambda id: _view(partition, id))
+        ids, texts = _batch(partition.without_vectors(EMBED_MANY), lambda id: _view(partition, id))
         if ids:
             vectors = await self._embedded(texts)
             async with self._apart:
@@ -112,16 +120,10 @@ class PartitionVectors:
                 self._services.record.submit([PutVectors(self._owner, self._services.embedder.name, rows)])
             await self._index_rows(ids, vectors)
             return True
-        if partition.stale_windows(1):
-            with self._services.clock.deadline(WINDOW_PAUSE_S):
-                await self._hurry.wait()
-            if partition.without_vectors(1):
-                return True
-        ids, texts = _batch(partition.stale_windows(EMBED_BATCH), partition.window_text)
-        if ids:
-            vectors = await self._embedded(texts)
+        if partition.stale_windows_count:
             async with self._apart:
-                partition.set_window_vectors(ids, texts, vectors)
+                partition.refresh_windows(WINDOW_STEP)
+            await anyio.lowlevel.checkpoint()
             return True
         if self._index_due():
             removals = self._removal_count
@@ -159,17 +161,22 @@ class PartitionVectors:
         keys = [_cache_key(services.embedder.name, text) for text in texts]
         stored = await services.cache.get_many(self._owner, keys)
         vectors = np.zeros((len(texts), dimensions), dtype=np.float32)
-        missing: list[int] = []
+        missing: dict[str, list[int]] = {}
         for place, body in enumerate(stored):
             if body is not None and len(body) == dimensions * vectors.itemsize:
                 vectors[place] = np.frombuffer(body, dtype=np.float32)
             elif texts[place]:
-                missing.append(place)
-        if missing:
+                missing.setdefault(texts[place], []).append(place)
+        entries: dict[str, bytes] = {}
+        for call in _calls(tuple(missing)):
             await services.precedence.background(self._hurry)
-            vectors[missing] = await services.embed([texts[place] for place in missing])
-            services.counters.embedded_texts += len(missing)
-            entries = {keys[place]: vectors[place].tobytes() for place in missing if vectors[place].any()}
+            found = await services.embed(call)
+            services.counters.embedded_texts += len(call)
+            for text, vector in zip(call, found, strict=True):
+                vectors[missing[text]] = vector
+                if vector.any():
+                    entries[keys[missing[text][0]]] = vector.tobytes()
+        if entries:
             await services.cache.put_many(self._owner, entries)
         return vectors
 
@@ -180,14 +187,31 @@ def _view(partition: Partition, id: str) -> str:
 
 
 def _batch(ids: Sequence[str], text_of: Callable[[str], str]) -> tuple[list[str], list[str]]:
-    """The first few ids and their texts: at least one, and no more characters than a query may wait for."""
+    """Ids and texts to be embedded and stored together: all where there are many, and else what one call may take."""
+    if len(ids) >= EMBED_MANY_MIN:
+        return list(ids), [text_of(id) for id in ids]
     texts: list[str] = []
-    for id in ids:
+    for id in ids[:EMBED_BATCH]:
         text = text_of(id)
         if texts and sum(map(len, texts)) + len(text) > EMBED_BATCH_CHARS:
             break
         texts.append(text)
     return list(ids[: len(texts)]), texts
+
+
+def _calls(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts by call: at least one each, and no more work than a query that comes now may wait for."""
+    call: list[str] = []
+    size_bytes = 0
+    for text in texts:
+        more = TEXT_BYTES + len(text.encode())
+        if call and size_bytes + more > CALL_BYTES_MAX:
+            yield call
+            call, size_bytes = [], 0
+        call.append(text)
+        size_bytes += more
+    if call:
+        yield call
 
 
 def _cache_key(embedder: str, text: str) -> str:

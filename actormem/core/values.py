@@ -157,10 +157,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         owner: Whose it is.
         kind: What sort of memory.
         text: One sentence or passage that stands by itself.
-        subject, attribute, value, cardinality: What a fact says; empty strings for others.
+        subject, attribute, value, cardinality: What a fact says; empty strings for others, but that the subject of
+            knowledge is the title and the headings over it.
         quote: The characters of the source message it came from, or an empty string.
         source: Who said it.
-        source_ids: Ids of the messages it came from.
+        source_ids: Ids of the messages it came from; of knowledge, of the document.
         source_sessions: The sessions of those messages, one for each; empty where all are of `session_id`.
         session_id: The session it came from first, or an empty string.
         speaker: Name or role of who said it.
@@ -258,7 +259,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         hits: Best first; equal scores keep the older item first.
-        degraded: Names of the steps that missed the deadline or failed (`vector`, `recall`).
+        degraded: Names of the steps that missed the deadline or failed (`vector`, `recall`, `knowledge`).
         elapsed_ms: From the call to the answer.
         considered_count: Items among which they were chosen: live ones, of the kinds asked for.
     """

@@ -80,7 +80,7 @@ class ReleaseNames(msgspec.Struct, frozen=True):
 
 
 class MarkShown(msgspec.Struct, frozen=True):
-    """Event `sequence` of the session is a note that shows these items."""
+    """Event `sequence` of the session is a note that shows these items, its owner's or its tenant's knowledge."""
 
     key: SessionKey
     sequence: int

@@ -11,13 +11,24 @@ from contextlib import closing
 import msgspec
 
 from actormem.core.ids import item_id, item_number
+from actormem.core.knowledge.bases import BASE_MARK, base_name, is_base
 from actormem.core.values import Item, Owner, SessionKey
-from actormem.ports import OwnerItems, OwnerRow, SessionHistory, SessionRow, StoredEvent
+from actormem.ports import (
+    BaseContents,
+    BaseRow,
+    OwnerItems,
+    OwnerRow,
+    SessionHistory,
+    SessionRow,
+    StoredEvent,
+)
 from actormem.storage.checks import INTEGER_MAX, decode_item, verify
 from actormem.storage.failures import DamagedRowError
 from actormem.storage.rows import RELEASED_MARK, owner_number, session_place
 
 __all__ = [
+    "base_contents",
+    "bases",
     "behind",
     "intents",
     "load_items",
@@ -202,11 +213,42 @@ def checked_vector(number: int, vector: bytes, expected: int) -> tuple[str, byte
 
 
 def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tuple[SessionKey, int], ...]:
-    """Sessions and events whose notes show an item."""
+    """Sessions and events whose notes show an item; only a knowledge base's stand in sessions of others."""
     rows = connection.execute(
-        """SELECT session_id, sequence FROM shown JOIN sessions USING (session_no)
-        WHERE item_no = ? AND shown.owner_no = ? AND sessions.owner_no = shown.owner_no
+        """SELECT owners.user, session_id, sequence
+        FROM shown JOIN sessions USING (session_no) JOIN owners ON owners.owner_no = sessions.owner_no
+        WHERE item_no = ? AND shown.owner_no = ? AND owners.tenant = ?
+            AND (sessions.owner_no = shown.owner_no OR ?)
         ORDER BY session_no, sequence""",
-        (item_number(id), owner_number(connection, owner)),
+        (item_number(id), owner_number(connection, owner), owner.tenant, is_base(owner)),
     )
-    return tuple((SessionKey(owner, session_id), sequence) for session_id, sequence in rows)
+    return tuple(
+        (SessionKey(Owner(owner.tenant, user), session_id), sequence) for user, session_id, sequence in rows
+    )
+
+
+def base_contents(connection: sqlite3.Connection, base: Owner) -> BaseContents:
+    """What a knowledge base holds, and the sessions of the tenant whose notes show any of it."""
+    assert is_base(base), "what a user has is shown in his own sessions"
+    number = owner_number(connection, base)
+    items = connection.execute("SELECT item_no FROM items WHERE owner_no = ?", (number,))
+    sessions = connection.execute(
+        """SELECT DISTINCT owners.user, session_id
+        FROM shown JOIN sessions USING (session_no) JOIN owners ON owners.owner_no = sessions.owner_no
+        WHERE shown.owner_no = ? AND owners.tenant = ?""",
+        (number, base.tenant),
+    )
+    return BaseContents(
+        item_ids=frozenset(item_id(row[0]) for row in items),
+        shown_in=frozenset(SessionKey(Owner(base.tenant, user), name) for user, name in sessions),
+    )
+
+
+def bases(connection: sqlite3.Connection, tenant: str) -> tuple[BaseRow, ...]:
+    """The knowledge bases of a tenant that hold anything, by name."""
+    rows = connection.execute(
+        """SELECT user, count(*) FROM owners JOIN items USING (owner_no)
+        WHERE tenant = ? AND user >= ? AND user < ? GROUP BY user ORDER BY user""",
+        (tenant, BASE_MARK, chr(ord(BASE_MARK) + 1)),
+    )
+    return tuple(BaseRow(base_name(Owner(tenant, user)), count) for user, count in rows)

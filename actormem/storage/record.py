@@ -19,6 +19,8 @@ from actormem.core.ids import item_number
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import StoppedError, StorageError, UsageError
 from actormem.ports import (
+    BaseContents,
+    BaseRow,
     OwnerItems,
     OwnerRow,
     PutItems,
@@ -211,6 +213,12 @@ class SqliteRecord:
 
     async def owners_with_intents(self) -> tuple[Owner, ...]:
         return await self._read(reads.owners_with_intents)
+
+    async def base_contents(self, base: Owner) -> BaseContents:
+        return await self._read(lambda connection: reads.base_contents(connection, base))
+
+    async def bases(self, tenant: str) -> tuple[BaseRow, ...]:
+        return await self._read(lambda connection: reads.bases(connection, tenant))
 
     async def _read(self, question: Callable[[sqlite3.Connection], T]) -> T:
         return await to_thread.run_sync(self._answer, question, limiter=self._reading)

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, assert_never
 import msgspec
 
 from actormem.core.ids import item_number
+from actormem.core.knowledge.bases import BASE_MARK
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.ports import (
     AppendEvents,
@@ -259,8 +260,12 @@ def mark_shown(connection: sqlite3.Connection, write: MarkShown) -> None:
         return
     connection.executemany(
         """INSERT OR IGNORE INTO shown (item_no, session_no, sequence, owner_no)
-        SELECT item_no, ?, ?, owner_no FROM items WHERE item_no = ? AND owner_no = ?""",
-        [(place.session_no, write.sequence, number, place.owner_no) for number in numbers_of(write.item_ids)],
+        SELECT item_no, ?, ?, owner_no FROM items JOIN owners USING (owner_no)
+        WHERE item_no = ? AND (owner_no = ? OR tenant = ? AND substr(user, 1, 1) = ?)""",
+        [
+            (place.session_no, write.sequence, number, place.owner_no, write.key.owner.tenant, BASE_MARK)
+            for number in numbers_of(write.item_ids)
+        ],
     )
 
 
@@ -392,6 +397,6 @@ def erase_owner(connection: sqlite3.Connection, write: EraseOwner) -> None:
             f"DELETE FROM {table} WHERE session_no IN (SELECT session_no FROM sessions WHERE owner_no = ?)",
             (owner_no,),
         )
-    for table in ("sessions", "vectors", "items", "tombstones", "intents", "owners"):
+    for table in ("shown", "sessions", "vectors", "items", "tombstones", "intents", "owners"):
         connection.execute(f"DELETE FROM {table} WHERE owner_no = ?", (owner_no,))
     mark(connection, SCRUB_MARK, 1)

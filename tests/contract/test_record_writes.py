@@ -2,9 +2,12 @@
 
 import pytest
 
+from actormem.core.knowledge.bases import base_owner
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.ports import (
     AppendEvents,
+    BaseContents,
+    BaseRow,
     DeleteItems,
     EraseOwner,
     EraseSession,
@@ -141,6 +144,29 @@ async def test_deleted_items_leave_no_vector_and_are_shown_nowhere(place: Place)
         assert (stored.items, dict(stored.vectors)) == ((item(2),), {})
         assert await record.shown_in(ADA, "m1") == ()
         assert await record.shown_in(ADA, "m2") == ((TALK, 2),)
+
+
+async def test_knowledge_is_shown_in_sessions_of_its_tenant_alone(place: Place) -> None:
+    base, users = base_owner("t", "manual"), [Owner("t", "ada"), Owner("t", "bob"), Owner("u", "ada")]
+    keys = [SessionKey(user, "s") for user in users]
+    passages = (item(1, base), item(2, base))
+    async with place.open() as record:
+        await record.sync([PutItems((*passages, item(3, users[0])))])
+        for key in keys:
+            await record.sync([append(1, 1, key), MarkShown(key, 1, ("m1", "m3"))])
+        assert await record.shown_in(base, "m1") == ((keys[0], 1), (keys[1], 1))
+        assert await record.shown_in(users[0], "m3") == ((keys[0], 1),), (
+            "what a user has is shown to him alone"
+        )
+        assert await record.shown_in(users[0], "m1") == ()
+        held = BaseContents(frozenset({"m1", "m2"}), frozenset(keys[:2]))
+        assert await record.base_contents(base) == held
+        assert await record.base_contents(base_owner("u", "manual")) == BaseContents(frozenset(), frozenset())
+        assert await record.bases("t") == (BaseRow("manual", 2),)
+        assert await record.bases("u") == await record.bases("") == ()
+        await record.sync([EraseOwner(base)])
+        assert await record.bases("t") == ()
+        assert await record.shown_in(users[0], "m3") == ((keys[0], 1),)
 
 
 async def test_an_erased_session_is_gone_and_may_begin_again(place: Place) -> None:

@@ -9,7 +9,19 @@ import pytest
 from tests.tidy import source
 
 INNER = {"errors", "limits"}
-FRONT = {"front", "memory", "opening", "runtime", "session", "statistics", "task", "turn", "upkeep"}
+FRONT = {
+    "documents",
+    "front",
+    "knowledge",
+    "memory",
+    "opening",
+    "runtime",
+    "session",
+    "statistics",
+    "task",
+    "turn",
+    "upkeep",
+}
 PARTS = {
     # part: (parts of ours it may import, packages of others)
     "errors": (set(), set()),

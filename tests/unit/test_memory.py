@@ -188,13 +188,14 @@ async def test_an_import_keeps_ids_and_times_and_twice_is_once() -> None:
         {"role": "assistant", "content": "Noted.", "id": "old-2", "time": at(2020)},
         {"role": "user", "content": "我住在杭州。", "time": at(2021)},
     ]
-    seen: list[int] = []
+    seen: list[tuple[int, int]] = []
     async with opened() as runtime:
-        assert await runtime.import_history(log, session_id="log", user="ada", progress=seen.append) == 5
+        told = lambda done, total: seen.append((done, total))  # noqa: E731
+        assert await runtime.import_history(log, session_id="log", user="ada", progress=told) == 5
         before = await runtime.items("ada", history=True)
         assert await runtime.import_history(log, session_id="log", user="ada") == 0
         assert await runtime.items("ada", history=True) == before
-        assert seen == [3]
+        assert seen == [(3, 3)]
         [allergy] = [item for item in before if item.attribute == "allergy"]
         assert (allergy.source_ids, allergy.event_ms) == (("old-1",), int(at(2020).timestamp() * 1000))
         assert await (await runtime.spawn("log", user="ada")).messages() == ()

@@ -58,12 +58,7 @@ def embed(partition: Partition) -> None:
     held = [partition.item(id) for id in ids]
     if ids:
         partition.set_vectors(ids, np.stack([vector_of(view_text(item)) for item in held if item]))
-    windows = [(id, partition.window_text(id)) for id in partition.stale_windows()]
-    vectors = [vector_of(text) if text else np.zeros(DIMENSIONS, np.float32) for _, text in windows]
-    if windows:
-        partition.set_window_vectors(
-            [id for id, _ in windows], [text for _, text in windows], np.stack(vectors)
-        )
+    partition.refresh_windows(len(ids) * 9)
 
 
 def ask(partition: Partition, text: str, vectors: bool = True, **more: object) -> tuple[Hit, ...]:
@@ -223,25 +218,30 @@ def test_a_date_in_the_query_prefers_what_was_said_then() -> None:
 
 
 def test_the_window_of_a_turn_changes_with_its_neighbours() -> None:
-    partition = filled([turn(1, "Do you like it?", "Bo"), turn(2, "Very much", "Ada")])
-    assert partition.stale_windows() == ()
-    before = partition.window_text("m2")
-    assert "Do you like it?" in before
-    partition.put(turn(3, "Good to hear", "Bo"))
-    assert set(partition.stale_windows()) == {"m1", "m2", "m3"}
-    after = partition.window_text("m2")
-    assert after != before
-    partition.set_window_vectors(["m2"], [before], vector_of(before)[None])
-    assert "m2" in partition.stale_windows(), "a window that changed meanwhile is still to be embedded"
-    partition.set_window_vectors(["m2"], [after], vector_of(after)[None])
-    assert "m2" not in partition.stale_windows()
-    assert partition.window_text("m99") == ""
+    partition = filled([turn(1, "Do you like the cello?", "Bo"), turn(2, "Very much", "Ada")])
+    assert partition.stale_windows_count == 0
+
+    def nearness() -> float:
+        return float(partition._windows.vectors.take([1])[0] @ vector_of("a walk in the garden"))
+
+    before = nearness()
+    partition.put(turn(3, "A walk in the garden", "Bo"))
+    assert partition.stale_windows_count == 3
+    embed(partition)
+    assert partition.stale_windows_count == 0
+    assert nearness() > before + 0.1
+    partition.remove("m3")
+    assert partition.stale_windows_count == 2
+    partition.refresh_windows(1)
+    assert partition.stale_windows_count == 1
 
 
-def test_facts_have_no_window() -> None:
+def test_facts_and_turns_that_say_enough_have_no_window() -> None:
     partition = filled(FACTS[:2])
-    assert partition.window_text("m1") == ""
-    assert partition.stale_windows() == ()
+    assert partition.stale_windows_count == 0
+    long = "池塘在花园后面，仓库旁边。" * 20
+    partition = filled([turn(1, long), turn(2, "好的"), turn(3, long)])
+    assert [bool(partition._table.has_window[row]) for row in range(3)] == [False, True, False]
 
 
 COLOURS, THINGS = ("red", "blue", "old", "new"), ("lamp", "bag", "boat", "key", "drum")
@@ -356,15 +356,6 @@ def test_the_message_of_a_superseded_fact_stands_below_that_of_its_successor() -
     partition.remove("m3")
     after = {hit.item.id: hit.why for hit in ask(partition, "office", kinds=episodes)}
     assert "stale" not in after["m1"]
-
-
-def test_windows_that_read_as_before_are_not_embedded_again() -> None:
-    long = "we spoke at length about the plan for the garden and the pond behind it " * 3
-    partition = filled([turn(number, f"{long} {number}") for number in range(1, 7)])
-    partition.put(turn(7, f"{long} 7"))
-    assert set(partition.stale_windows()) == {"m6", "m7"}
-    assert len(partition.stale_windows(1)) == 1
-    assert len(partition.without_vectors(0)) == 0
 
 
 def test_the_texts_of_a_query_are_in_the_first_person_of_the_speaker_it_names() -> None:

@@ -135,7 +135,7 @@ async def test_statistics_count_and_settle_leaves_nothing_pending() -> None:
         assert after.sessions.waiting == after.longterm.waiting == after.record.waiting_count == 0
         assert after.record.failed_commit_count == after.embed_failures == after.llm_failures == 0
         assert after.summaries_extractive >= 1
-        assert after.embedded_texts >= 24
+        assert after.embedded_texts >= 13, "each text once: the replies are the same"
         assert "1 sessions and 1 owners" in repr(runtime)
         calls = embedder.call_count
         await runtime.settle()

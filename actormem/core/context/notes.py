@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
+from actormem.core.knowledge.items import as_told
 from actormem.core.summary.excerpt import excerpt, sentences_of
 from actormem.core.text import clean, language, one_line, sentences
 from actormem.core.values import Item, JsonValue, Message, Outdated
@@ -35,6 +36,7 @@ __all__ = [
 GONE_VERSION = -1  # stands for an item whose end has been told
 HIT_CHARACTERS = 240  # of one memory in a note: a long episode must not take the whole share
 BEFORE_CHARACTERS = 120  # of what was said right before it
+KNOWLEDGE_CHARACTERS_MAX = 800  # of a passage where a note has much room: nearly all of it
 SPEAKER_CHARACTERS = 40
 OLD_CHARACTERS = 60  # of each value that something took the place of
 OUTDATED_MAX = 3  # values of one message that are told to be out of date
@@ -90,7 +92,7 @@ def hit_line(item: Item, before: Item | None = None) -> Line:
     Args:
         before: What was said right before it and goes with it: the end of that stands in front, with its own id.
     """
-    text = one_line(item.text, HIT_CHARACTERS)
+    text = one_line(item.text, KNOWLEDGE_CHARACTERS_MAX if item.kind == "knowledge" else HIT_CHARACTERS)
     if item.kind == "episode":
         text = f"{one_line(item.speaker, SPEAKER_CHARACTERS)}: {text}"
     marks, by_user = ((item.id, item.version),), said_by_user(item)
@@ -121,11 +123,18 @@ def with_outdated(line: Line, outdated: Sequence[Outdated], words: str) -> Line:
     return line
 
 
-def in_short(item: Item, query: str) -> Item:
-    """A remembered summary, or a long passage, with what answers the query alone; any other item as it is."""
+def in_short(item: Item, query: str, note_tokens: int = 0) -> Item:
+    """What is long as a note tells it for a query: a summary's nearest lines, a passage's; others as they are.
+
+    Args:
+        note_tokens: What a note may have; half as many characters are a passage's, within its limits.
+    """
+    if item.kind == "knowledge":
+        characters = min(max(note_tokens // 2, HIT_CHARACTERS), KNOWLEDGE_CHARACTERS_MAX)
+        return as_told(item, query, characters)
     if item.source == "summary":
         return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))
-    if item.kind in ("episode", "knowledge") and len(item.text) > HIT_CHARACTERS:
+    if item.kind == "episode" and len(item.text) > HIT_CHARACTERS:
         return msgspec.structs.replace(item, text=sentences_of(item.text, query, characters=HIT_CHARACTERS))
     return item
 

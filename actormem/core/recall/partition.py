@@ -29,6 +29,7 @@ from actormem.core.recall.rows import KINDS, NameNumbers, RowTable
 from actormem.core.recall.search import Nearest, Ranked, Search
 from actormem.core.recall.staleness import StaleEpisodes
 from actormem.core.recall.vectors import VectorRows
+from actormem.core.recall.windows import Windows
 from actormem.core.recall.words import Words, token_count
 from actormem.core.values import Hit, Item
 
@@ -40,11 +41,6 @@ NOTE: Final = "note"  # the attribute of what somebody had remembered without na
 FRAGMENT_TOKENS: Final = 12  # with its speaker and date: "Yes, the blue one."
 ASKED_SHARE_MIN: Final = 0.3  # from which a turn is a question to whom the next one answers
 RECENT_ROWS: Final = 32  # the newest items are candidates whatever the query is
-WINDOW_OWN_CHARS: Final = 600
-WINDOW_SIDE_CHARS: Final = 240
-WINDOW_TOKENS_MIN: Final = 60  # a window grows until it says this much
-WINDOW_ALONE_TOKENS: Final = 200  # a turn this long needs no neighbours to be understood
-WINDOW_SIDE: Final = 3
 
 
 class Partition:
@@ -56,17 +52,17 @@ class Partition:
         self._index = LexicalIndex()
         self._neighbours = Neighbours()
         self._vectors = VectorRows(dimensions)
-        self._windows = VectorRows(dimensions)
         self._items: dict[int, Item] = {}
         self._rows: dict[str, int] = {}
         self._no_vector: dict[str, None] = {}
-        self._stale_windows: dict[str, None] = {}
+        self._windows = Windows(
+            self._table, self._neighbours, self._vectors, lambda row: self._items[row].text
+        )
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
         self._scopes = NameNumbers()
         self._attributes: dict[str, set[int]] = {}
         self._asked_by: dict[str, set[int]] = {}
-        self._window_hashes: dict[int, int] = {}
         self._staleness = StaleEpisodes(self._table.mark_stale)
         self._recent: deque[int] = deque(maxlen=RECENT_ROWS)
         self._search = Search(
@@ -74,7 +70,7 @@ class Partition:
             self._index,
             self._neighbours,
             self._vectors,
-            self._windows,
+            self._windows.vectors,
             self._speakers,
             self._asked_by,
             lambda: list(self._recent),
@@ -160,8 +156,6 @@ class Partition:
         self._vectors.clear(row)
         self._windows.clear(row)
         self._no_vector.pop(id, None)
-        self._stale_windows.pop(id, None)
-        self._window_hashes.pop(row, None)
         if row in self._recent:
             self._recent.remove(row)
         self._table.free_row(row)
@@ -192,6 +186,7 @@ class Partition:
                 self._vectors.set(row, vector)
                 self._table.has_vector[row] = bool(vector.any())
                 self._no_vector.pop(id, None)
+                self._windows.embedded(row)
 
     def labelled_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Labels and vectors of every item that has one and is not archived, for an index: (n,), (n, dimensions)."""
@@ -199,66 +194,14 @@ class Partition:
         rows = np.flatnonzero(self._table.has_vector[:limit] & ~self._table.archived[:limit])
         return rows.astype(np.int64), self._vectors.take(rows)
 
-    def stale_windows(self, limit: int | None = None) -> tuple[str, ...]:
-        """Ids of episodes whose `window_text` is to be embedded, oldest change first, at most `limit`.
+    @property
+    def stale_windows_count(self) -> int:
+        """How many turns have a window that is out of date; until it is made anew the one before serves."""
+        return len(self._windows)
 
-        A new turn touches the windows of the few before it; those which read as they did are passed over.
-        """
-        stale: list[str] = []
-        for id in tuple(islice(self._stale_windows, None if limit is None else 2 * limit)):
-            if self._window_hashes.get(self._rows[id]) == hash(self.window_text(id)):
-                del self._stale_windows[id]
-            elif limit is None or len(stale) < limit:
-                stale.append(id)
-        return tuple(stale)
-
-    def window_text(self, id: str) -> str:
-        """The turn with its neighbours, which is what a short turn means; empty where it stands alone.
-
-        It changes while neighbours arrive; then the id stands in `stale_windows` again.
-        """
-        row = self._rows.get(id)
-        if row is None or not self._in_session(self._items[row]):
-            return ""
-        item = self._items[row]
-        own = item.text[:WINDOW_OWN_CHARS]
-        before, after = self._neighbours.around(row, WINDOW_SIDE)
-        total = token_count(own)
-        if total >= WINDOW_ALONE_TOKENS or not (before or after):
-            return ""
-        lines = [own]
-        for side in range(WINDOW_SIDE):
-            if side and total >= WINDOW_TOKENS_MIN:
-                break
-            if side < len(before):
-                other = self._items[before[-1 - side]]
-                lines.insert(0, other.text[-WINDOW_SIDE_CHARS:])
-                total += token_count(lines[0])
-            if side < len(after):
-                other = self._items[after[side]]
-                lines.append(other.text[:WINDOW_SIDE_CHARS])
-                total += token_count(lines[-1])
-        return "\n".join(lines)
-
-    def set_window_vectors(
-        self, ids: Sequence[str], texts: Sequence[str], vectors: NDArray[np.float32]
-    ) -> None:
-        """Give episodes the vectors of their windows.
-
-        Args:
-            texts: What was embedded. Where the window has changed since, the vector serves until a newer one
-                comes, and the id stays in `stale_windows`.
-            vectors: (n, dimensions) unit float32 or zero rows; a zero row means none.
-        """
-        for id, text, vector in zip(ids, texts, vectors, strict=True):
-            row = self._rows.get(id)
-            if row is None:
-                continue
-            self._windows.set(row, vector)
-            self._table.has_window[row] = bool(vector.any())
-            self._window_hashes[row] = hash(text)
-            if text == self.window_text(id):
-                self._stale_windows.pop(id, None)
+    def refresh_windows(self, limit: int) -> None:
+        """Make windows of turns anew, oldest change first, at most so many; about 0.1 ms each."""
+        self._windows.refresh(limit)
 
     def query_texts(self, text: str) -> tuple[str, ...]:
         """The texts to embed for a query to this partition, whose speakers it may name; see `query_texts`."""
@@ -342,7 +285,7 @@ class Partition:
         capacity = self._table.capacity
         self._neighbours.reserve(capacity)
         self._vectors.reserve(row + 1)
-        self._windows.reserve(row + 1)
+        self._windows.vectors.reserve(row + 1)
         self._rows[item.id] = row
         self._items[row] = item
         text = index_text(item)
@@ -357,10 +300,7 @@ class Partition:
         return row
 
     def _mark_windows(self, rows: Iterable[int]) -> None:
-        for row in rows:
-            item = self._items[row]
-            if self._in_session(item):
-                self._stale_windows[item.id] = None
+        self._windows.touch(row for row in rows if self._in_session(self._items[row]))
 
     def _in_session(self, item: Item) -> bool:
         return item.kind == "episode" and bool(item.session_id)

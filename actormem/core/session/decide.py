@@ -84,6 +84,8 @@ def configure(draft: Draft, wanted: ev.Configured, counter: Counter) -> None:
     if before == after:
         return
     draft.emit(event)
+    if msgspec.structs.replace(before, knowledge=after.knowledge) == after:
+        return  # what is shown stays: later recalls alone look elsewhere
     if before.model != after.model or before.prices != after.prices:
         draft.emit(*_recounted(draft.state, counter))
     if draft.state.epoch_count:

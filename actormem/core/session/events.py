@@ -64,7 +64,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
 
     `nonce` stands in the delimiters of everything memory adds; it is drawn once per session. `prices`, `factor`,
     `wide` and `extra_tokens` are how the model is counted: see `Calibrated`. `layout_tokens` is what the layout may
-    need for messages of its own.
+    need for messages of its own. `knowledge` names the tenant's knowledge bases that recalls look into.
     """
 
     model: str
@@ -77,6 +77,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True, tag="configured"):
     layout: Layout = Layout()
     layout_tokens: int = 0
     scope: str = ""
+    knowledge: tuple[str, ...] = ()
     time_ms: int
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0

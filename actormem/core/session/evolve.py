@@ -119,6 +119,7 @@ def _settings(event: ev.Configured) -> Settings:
         layout=event.layout,
         layout_tokens=event.layout_tokens,
         scope=event.scope,
+        knowledge=event.knowledge,
     )
 
 

@@ -45,6 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout = Layout()
     layout_tokens: int = 0  # of a message the layout may need at the beginning
     scope: str = ""  # what is learned here belongs to it, and recall reaches no other
+    knowledge: tuple[str, ...] = ()  # names of the tenant's knowledge bases that recalls look into
     prices: Prices = DEFAULT_PRICES
     factor: float = 0.0
     wide: bool = False

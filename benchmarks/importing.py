@@ -1,0 +1,179 @@
+"""How fast is an older log taken in, and how long until all of it is ready to be recalled?
+
+Measured, in a fresh folder, durable over power loss, over a made-up log of Chinese and English messages in turn, each
+said once, cut to about 20 or 90 words:
+  import       messages a second, until `import_history` returns: stored, its facts found, recalled by its words
+  settled      messages a second, until `settle` returns too: every message is found by its meaning, its neighbours' too
+  processor    ms of processor time a message, all threads; on a busy machine the other figures say less than this one
+  gap          longest time for which the event loop was held, in ms (p99, max), while all this went on
+  query        ms of a recall that another user asks for meanwhile (p50, max); with the local embedder alone is
+               a query embedded behind what is imported
+
+Not measured: several imports at once, a remote embedder, files of a million messages. The log is load: whether it is
+recalled well is what `benchmarks.recall` asks.
+
+To read it: each figure is the median of the repeats; the line below it is the least and the greatest. With the local
+embedder `settled` is the embedder's own speed, which grows with the length of the texts; `import` has no part in it.
+"""
+
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from time import perf_counter, process_time
+
+import anyio
+import msgspec
+from anyio import to_thread
+
+import actormem
+from benchmarks import report
+from benchmarks.conversation import conversation
+
+__all__ = ["FULL", "QUICK", "Size", "log", "main", "measure", "once", "shown"]
+
+NAME = "importing"
+EMBEDDERS = ("local", "hashing")
+SEED = 20_240_229
+TURNS_EACH = 100  # of one made-up conversation; a log is several
+TICK_S = 0.001
+QUERY_PAUSE_S = 0.25
+TWO_DIGITS = 10
+COLUMNS = (
+    ("import/s", "import_per_s"),
+    ("settled/s", "settled_per_s"),
+    ("processor ms", "processor_ms"),
+    ("gap p99 ms", "gap_p99_ms"),
+    ("max", "gap_max_ms"),
+    ("query p50 ms", "query_p50_ms"),
+    ("max", "query_max_ms"),
+)
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is measured."""
+
+    message_count: int = 1_000
+    repeat_count: int = 3
+    lengths: tuple[int, ...] = (20, 90)
+    embedders: tuple[str, ...] = EMBEDDERS
+
+
+FULL = Size()
+QUICK = Size(message_count=200, repeat_count=1)
+
+
+def log(count: int, tokens: int) -> list[dict[str, object]]:
+    """So many messages of about so many words, each with its number, since texts that repeat are embedded once."""
+    found: list[dict[str, object]] = []
+    seeds = range(SEED, SEED + count // (2 * TURNS_EACH) + 1)
+    for turn in (turn for seed in seeds for turn in conversation(TURNS_EACH, seed)):
+        for role, text in (("user", turn.user), ("assistant", turn.reply)):
+            number = len(found)
+            found.append({"role": role, "id": f"m-{number}", "content": f"{number}: {_cut(text, tokens)}"})
+    return found[:count]
+
+
+def _cut(text: str, tokens: int) -> str:
+    """The first words of a text; in Chinese a character counts as one, and has about as many tokens."""
+    return " ".join(text.split()[:tokens]) if text.isascii() else text[: tokens + tokens // 4]
+
+
+async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
+    """Every figure of every embedder and length; the repeats alternate, so that a busy minute is shared."""
+    kinds = [(embedder, tokens) for embedder in size.embedders for tokens in size.lengths]
+    runs: dict[str, list[dict[str, float]]] = {}
+    for number in range(size.repeat_count):
+        for embedder, tokens in kinds:
+            print(f"repeat {number + 1} of {size.repeat_count}, {embedder}, {tokens} words", file=sys.stderr)
+            found = await once(embedder, tokens, size.message_count)
+            runs.setdefault(f"{embedder}_{tokens}", []).append(found)
+    return {
+        name: {figure: report.spread([one[figure] for one in found]) for figure in found[0]}
+        for name, found in runs.items()
+    }
+
+
+async def once(embedder: str, tokens: int, count: int) -> dict[str, float]:
+    """The figures of one log in a fresh folder."""
+    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    messages = log(count, tokens)
+    gaps_ms, queries_ms = list[float](), list[float]()
+    try:
+        async with actormem.open(folder.name, embedder=embedder) as runtime:
+            await runtime.remember("The parcel of Bob stands at the gate", user="bob")
+            await runtime.settle()
+            began_s = imported_s = settled_s = perf_counter()
+            used_s = process_time()
+            async with anyio.create_task_group() as group:
+                group.start_soon(_watch, gaps_ms)
+                group.start_soon(_ask, runtime, queries_ms)
+                await runtime.import_history(messages, session_id="log", user="ada")
+                imported_s = perf_counter() - began_s
+                await runtime.settle()
+                settled_s = perf_counter() - began_s
+                used_s = process_time() - used_s
+                group.cancel_scope.cancel()
+    finally:
+        await to_thread.run_sync(folder.cleanup)
+    return {
+        "import_per_s": count / imported_s,
+        "settled_per_s": count / settled_s,
+        "processor_ms": used_s / count * 1000,
+        "gap_p99_ms": report.percentile(gaps_ms or [0.0], 0.99),
+        "gap_max_ms": max(gaps_ms, default=0.0),
+        "query_p50_ms": report.percentile(queries_ms or [0.0], 0.5),
+        "query_max_ms": max(queries_ms, default=0.0),
+    }
+
+
+async def _watch(gaps_ms: list[float]) -> None:
+    while True:
+        began_s = perf_counter()
+        await anyio.sleep(TICK_S)
+        gaps_ms.append((perf_counter() - began_s - TICK_S) * 1000)
+
+
+async def _ask(runtime: actormem.Runtime, queries_ms: list[float]) -> None:
+    number = 0
+    while True:
+        number += 1
+        found = await runtime.recall(f"Where is my parcel number {number}?", user="bob", limit=1)
+        queries_ms.append(found.elapsed_ms)
+        await anyio.sleep(QUERY_PAUSE_S)
+
+
+def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
+    """The table: a row of medians for each embedder and length, and below it the least and the greatest."""
+    rows: list[list[str]] = []
+    for name, figures in found.items():
+        embedder, tokens = name.split("_")
+        spreads = [figures[figure] for _, figure in COLUMNS]
+        rows.append([f"{embedder}, {tokens} words", *(_cell(one.median) for one in spreads)])
+        rows.append(["", *(f"{_cell(one.least)}–{_cell(one.greatest)}" for one in spreads)])
+    return report.table(["embedder", *(title for title, _ in COLUMNS)], rows)
+
+
+def _cell(value: float) -> str:
+    return f"{value:,.0f}" if value >= TWO_DIGITS else f"{value:.2g}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write the file; 0."""
+    options = report.arguments(f"benchmarks.{NAME}", __doc__ or "").parse_args(given)
+    size = QUICK if options.quick else FULL
+    where = report.machine()
+    print(report.heading(f"benchmarks.{NAME}", where))
+    found = anyio.run(measure, size)
+    print(f"{size.message_count} messages, {size.repeat_count} repeats\n")
+    print(shown(found))
+    if options.json:
+        results = {
+            key: value for name, figures in found.items() for key, value in report.flat(name, figures).items()
+        }
+        report.write_json(options.json, NAME, where, results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
