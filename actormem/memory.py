@@ -66,8 +66,7 @@ class OwnerMemory(FrontDoor):
         """Find the user's memories for a query.
 
         Args:
-            limit: Hits wanted, 1 to 100.
-            kinds: Only these kinds; None for all.
+            limit, kinds: Hits wanted, 1 to 100; only of these kinds, None for all.
             scope: Only items of this scope and of none; None for all of the user's.
             at: What was true at that time, as far as it had been said by then; None for now.
             deep: Archived items too.

@@ -65,12 +65,10 @@ async def open(
         path: The folder, made where it is missing; None keeps everything in this process's memory.
         llm: Writes summaries, finds facts: `openai:MODEL`, an object of yours, or None: rules do both.
         embedder: None or `local` (in the wheel; loads in a second), `hashing`, `openai:MODEL`, or an object of yours.
-        tokenizer: One for all sessions; None takes each session's model's own.
-        prices: What pictures, sound and files cost, by the beginning of a model's name; beside the built-in lists.
+        tokenizer, prices: One for all sessions, None: each model's own; what pictures, sound and files cost by model.
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
-        turn_hits: Memories a note may hold at most.
-        write_threshold: Importance, 0 to 1, below which what a user says in passing is not kept as a fact.
+        turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
         summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
         extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
@@ -78,8 +76,7 @@ async def open(
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
-        lock_wait_s: Seconds to wait for another process to leave the folder.
-        clock: Time; a fake one in tests.
+        lock_wait_s, clock: Seconds to wait for another process to leave the folder; time, a fake one in tests.
 
     Raises:
         FolderInUseError: Another process has the folder.

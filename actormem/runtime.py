@@ -76,26 +76,21 @@ class Runtime(Upkeep, KnowledgeMemory):
         What is given is the newest word and, where it differs, ends the epoch; what is not given stays.
 
         Args:
-            session_id: Unique for its user.
-            user: Whose memory it is; opaque, compared by equality.
-            tenant: Whose user it is.
+            session_id, user, tenant: Unique for its user; whose memory it is, opaque; whose user.
             model: What the context is counted for; none counts as OpenAI's newest vocabulary.
-            system: The system prompt.
-            tools: Tool schemas that you send with each request: they are counted.
+            system, tools: The system prompt, and the tool schemas you send with each request: they are counted.
             budget: Tokens; `Budget(context=4_096)` to begin with.
             timezone: An IANA name such as `Asia/Shanghai`: dates of messages that say no zone.
             policy: What becomes of messages that do not fit: `auto` (to begin with), `hybrid`, `summary`, `vector`,
                 `window` or `full`; see the table of policies in the README.
             layout: Where notes stand and what is joined; `Layout()` to begin with.
-            scope: Keeps agents of one user apart: what is learned here belongs to it, and turns recall what is of
-                it or of none; of an attribute with one value its own. Empty (to begin with): of none, and only
-                that is recalled.
+            scope: Keeps agents of one user apart: what is learned here is of it, and turns recall what is of it or
+                of none; empty (to begin with): of none.
             knowledge: Knowledge bases of the tenant that turns recall from, too; changing them ends no epoch.
 
         Raises:
             BudgetError: System prompt and tools do not fit the budget; nothing changed.
-            NotFoundError: The tenant has no knowledge base of that name; nothing changed.
-            UsageError: An id or a setting is wrong; nothing changed.
+            UsageError: An id or a setting is wrong, or (NotFoundError) no base has that name; nothing changed.
         """
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
         if budget is not UNSET and not isinstance(budget, Budget):

@@ -168,6 +168,9 @@ class ContextMaker:
             return NOTHING
         options = self._services.options
         limit = state.settings.budget.repeat_after_tokens
+        newest = state.newest_user
+        said_ms = newest.message.time_ms if newest else 0
+        offset_minutes = newest.message.offset_minutes if newest else None
         query = RecallItems(
             query=asked.query,
             vectors=None,
@@ -182,6 +185,8 @@ class ContextMaker:
             blocks=frozenset(block.last for block in state.blocks if block.wire),
             profile=profile,
             scope=state.settings.scope,
+            asked_ms=said_ms,
+            offset_minutes=offset_minutes,
         )
         owner = self._key.owner
         named = (base_owner(owner.tenant, name) for name in state.settings.knowledge)

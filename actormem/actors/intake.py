@@ -11,7 +11,8 @@ import anyio.lowlevel
 import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
-from actormem.actors.memory_messages import Observed, RememberBlocks, RememberItem
+from actormem.actors.links import Links
+from actormem.actors.memory_messages import ImportItems, Observed, RememberBlocks, RememberItem
 from actormem.actors.outdated import OutdatedWords
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
@@ -19,9 +20,9 @@ from actormem.core.facts.corrections import corrects
 from actormem.core.facts.edited import edited_value
 from actormem.core.facts.extraction import extract
 from actormem.core.facts.found import Found, is_known
-from actormem.core.facts.passages import passages, passages_of, without_words
+from actormem.core.facts.passages import passages
 from actormem.core.facts.reading import Stated
-from actormem.core.facts.reconcile import Change, closes, reconcile, rivals
+from actormem.core.facts.reconcile import Change, closes, reconcile
 from actormem.core.facts.remember import episode, fact_item, text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
@@ -31,12 +32,9 @@ from actormem.ports import PutItems, Write
 
 __all__ = ["Intake"]
 
-FORGOTTEN = "[forgotten]"
 PUT_STEP_PASSAGES = 8  # put into a partition: 4 ms, then other tasks get their turn
 SPOKEN_ROLES = ("user", "assistant")
-STATED_BEFORE_MAX = (
-    32  # episodes back in which the user's message before is looked for: a reply may have many
-)
+STATED_BEFORE_MAX = 32  # episodes back in which the user's message before is sought: a reply may have many
 
 
 class Intake:
@@ -46,6 +44,7 @@ class Intake:
         offer: Told of each user message of a live session, what the rules read in it, and what was said before it.
 
     Attributes:
+        links: Which items come from which messages, and which are of one subject.
         blocks: Which items stand for which summary blocks.
         outdated: What of the words of messages is no longer so.
     """
@@ -62,17 +61,13 @@ class Intake:
         self._offered: list[Write] = []
         self._partition = partition
         self._services = services
+        self.links = Links(partition)
         self.blocks = BlockItems(partition, services)
         self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
-        self._by_source: dict[tuple[str, str], set[str]] = {}
-        self._by_subject: dict[tuple[str, str], set[str]] = {}
         self._places: dict[str, int] = {}
         self._answered: dict[str, str] = {}
         self.outdated = OutdatedWords(
-            partition,
-            services.clock.now_ms,
-            lambda source: self._by_source.get(source, ()),
-            self._rivals,
+            partition, services.clock.now_ms, self.links.of_source, self.links.rivals
         )
 
     def loaded(self, tombstones: Iterable[str]) -> None:
@@ -101,8 +96,7 @@ class Intake:
                 time_ms=one.event_ms,
                 offset_minutes=said.offset_minutes,
             )
-            found_here = (self._partition.item(id) for id in self._by_source.get(said.source, ()))
-            known = [item for item in found_here if item is not None]
+            known = self.links.items(self.links.of_source(said.source))
             if not known or any(is_known(fact, item) for item in known):
                 continue
             heard = msgspec.structs.replace(message, time_ms=said.time_ms)
@@ -120,13 +114,11 @@ class Intake:
                 changed |= {item.id: item for item in items}
         return self._stored(changed)
 
-    async def imported(
-        self, session_id: str, messages: Sequence[Message], scope: str = ""
-    ) -> tuple[int, list[Write]]:
+    async def imported(self, asked: ImportItems) -> tuple[int, list[Write]]:
         """Take in messages of an older log, other tasks having their turn between; gives how many items it made."""
         changed: dict[str, Item] = {}
-        for message in messages:
-            changed |= self._taken_in(session_id, [message], scope, imported=True)
+        for message in asked.messages:
+            changed |= self._taken_in(asked.session_id, [message], asked.scope, imported=True)
             await anyio.lowlevel.checkpoint()
         return len(changed), self._stored(changed)
 
@@ -179,63 +171,14 @@ class Intake:
         self._put(after)
         return after, self._stored({after.id: after})
 
-    def seen_in(self, session_id: str, message_ids: Iterable[str]) -> set[str]:
-        """Items that come from these messages of the session alone."""
-        found: set[str] = set()
-        if session_id:
-            for message_id in message_ids:
-                found |= self._by_source.get((session_id, message_id), set())
-        return found
-
-    def chain(self, item: Item) -> tuple[Item, ...]:
-        """The item with every version it superseded or that superseded it."""
-        found: dict[str, Item] = {}
-        waiting = [item]
-        while waiting:
-            one = waiting.pop()
-            if one.id not in found:
-                found[one.id] = one
-                near = (self._partition.item(id) for id in (one.supersedes, one.superseded_by) if id)
-                waiting += [other for other in near if other is not None]
-                waiting += [other for other in self._rivals(one) if other.superseded_by == one.id]
-        return tuple(found.values())
-
-    def of_sources(self, items: Iterable[Item]) -> list[Item]:
-        """Every item that comes from a message these items come from."""
-        ids: dict[str, None] = {}
-        for item in items:
-            for source in item.sources:
-                ids |= dict.fromkeys(self._by_source.get(source, ()))
-        found = (self._partition.item(id) for id in ids)
-        return [item for item in found if item is not None]
-
-    def without_words(self, gone: Sequence[Item]) -> tuple[list[Item], set[str]]:
-        """What these items quote, cut out of the episodes they came from; and what the messages were before.
-
-        Returns:
-            The episodes that stay and changed, in their new state, and the whole texts of all those messages.
-        """
-        quotes, ids = [item.quote for item in gone], {item.id for item in gone}
-        rewritten: list[Item] = []
-        wholes: set[str] = set()
-        for source in dict.fromkeys(source for item in gone for source in item.sources):
-            near = (self._partition.item(id) for id in self._by_source.get(source, ()))
-            said = passages_of(item for item in near if item is not None)
-            texts = [one.text for one in said]
-            wholes.add("".join(texts))
-            for one, text in zip(said, without_words(texts, quotes, FORGOTTEN), strict=True):
-                if text != one.text and one.id not in ids:
-                    rewritten.append(msgspec.structs.replace(one, text=text, version=one.version + 1))
-        return rewritten, wholes - {""}
-
     def retraction(self, session_id: str, message_ids: Iterable[str]) -> Retraction:
         """What goes and what changes when these messages of the session were never said; nothing is changed yet."""
         ids = frozenset(message_ids)
         found = retraction(
             self._partition,
             {(session_id, message_id) for message_id in ids},
-            lambda source: self._by_source.get(source, ()),
-            lambda subject, attribute: self._by_subject.get((subject, attribute), ()),
+            self.links.of_source,
+            self.links.of_subject,
         )
         blocks, again = self.blocks.rewound(session_id, ids)
         return Retraction((*found.gone, *blocks), (*found.changed, *again))
@@ -263,10 +206,8 @@ class Intake:
         if item.source == "summary":
             self.blocks.removed(item)
             return
-        for source in item.sources:
-            self._by_source.get(source, set()).discard(item.id)
+        self.links.drop(item)
         self.outdated.removed(item)
-        self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
 
     def buried(self, hashes: Iterable[str]) -> None:
         """Texts that are not to be taken in again, unless the user says them anew."""
@@ -280,10 +221,6 @@ class Intake:
                 await anyio.lowlevel.checkpoint()
         return self._stored(changed)
 
-    def of_document(self, document_id: str) -> tuple[str, ...]:
-        """Ids of the items that came from a document of a knowledge base."""
-        return tuple(self._by_source.get(("", document_id), ()))
-
     def _taken_in(
         self, session_id: str, messages: Sequence[Message], scope: str, *, imported: bool
     ) -> dict[str, Item]:
@@ -291,7 +228,7 @@ class Intake:
         for message in messages:
             if message.role not in SPOKEN_ROLES or not message.text.strip():
                 continue
-            if not self._by_source.get((session_id, message.id)):
+            if not self.links.of_source((session_id, message.id)):
                 for item in self._one(session_id, message, scope, imported=imported):
                     changed[item.id] = item
             if message.role == "assistant":
@@ -343,7 +280,7 @@ class Intake:
         episodes = islice(self._partition.session_episodes(session_id), STATED_BEFORE_MAX)
         said = (one for one in episodes if one.speaker != "assistant" and message.id not in one.source_ids)
         before = next(said, None)
-        facts = [one for one in self.of_sources([before] if before else []) if one.attribute]
+        facts = [one for one in self.links.of_sources([before] if before else []) if one.attribute]
         return [
             Stated(one.attribute, one.value, one.cardinality)
             for one in sorted(facts, key=lambda one: one.sequence)
@@ -389,18 +326,12 @@ class Intake:
             scope=scope,
         )
         new = msgspec.structs.replace(new, expires_ms=expires_ms, sequence=sequence or new.sequence)
-        changes = reconcile(new, self._rivals(new), negated=fact.negated)
+        changes = reconcile(new, self.links.rivals(new), negated=fact.negated)
         self._count(fact, changes)
         changed = [change.item for change in changes]
         for item in changed:
             self._put(item)
         return changed
-
-    def _rivals(self, item: Item) -> list[Item]:
-        """Items of its subject and scope that may change it or be changed by it, itself among them."""
-        ids = [id for name in rivals(item.attribute) for id in self._by_subject.get((item.subject, name), ())]
-        near = (one for id in ids if (one := self._partition.item(id)) is not None)
-        return [one for one in near if one.scope == item.scope]
 
     def _count(self, fact: Fact, changes: Sequence[Change]) -> None:
         """Count what this fact is to end or to correct."""
@@ -418,11 +349,9 @@ class Intake:
         if item.source == "summary":  # its messages are taken in by themselves
             self.blocks.link(item)
             return
-        for source in item.sources:
-            self._by_source.setdefault(source, set()).add(item.id)
+        self.links.add(item)
         if item.attribute:
             self.outdated.link(item)
-            self._by_subject.setdefault((item.subject, item.attribute), set()).add(item.id)
         if item.kind == "episode":
             self._places[item.session_id] = max(self._places.get(item.session_id, 0), item.sequence)
             if item.speaker == "assistant":

@@ -11,7 +11,6 @@ from functools import partial
 
 import anyio.lowlevel
 import anyio.to_thread
-import msgspec
 import numpy as np
 
 from actormem.actors import memory_messages as say
@@ -19,6 +18,7 @@ from actormem.actors.block_items import block_name
 from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
 from actormem.actors.extracting import Extracting
+from actormem.actors.finding import Finding
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
@@ -28,19 +28,15 @@ from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
 from actormem.actors.usage import ShownCounts
 from actormem.actors.vectors import PartitionVectors
-from actormem.core.context.notes import GONE_VERSION
-from actormem.core.context.profile import profile_items
 from actormem.core.facts.found import tells_of
 from actormem.core.facts.remember import text_hash
-from actormem.core.recall.partition import Partition, Query
-from actormem.core.recall.scopes import overridden
+from actormem.core.recall.partition import Partition
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
-from actormem.core.summary.outdated import without_outdated
-from actormem.core.values import Hit, Item, Owner, SessionKey
+from actormem.core.values import Item, Owner, SessionKey
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import LOAD_STEP_ITEMS, SEARCH_INLINE_ROWS
+from actormem.limits import LOAD_STEP_ITEMS
 from actormem.ports import DeleteItems, PutItems, PutTombstones, SetProgress, Write
 
 __all__ = ["LongTermActor"]
@@ -68,7 +64,8 @@ class LongTermActor:
             shown_in=self._shown_in,
             remove=self._remove,
         )
-        self._documents = Documents(owner, self._partition, services, self._intake.of_document)
+        self._finding = Finding(owner, self._partition, self._intake, services)
+        self._documents = Documents(owner, self._partition, services, self._intake.links.of_document)
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -120,7 +117,7 @@ class LongTermActor:
             case say.Extracted():
                 found, writes = self._extracting.taken(message)
                 self._record([*self._intake.extracted(found), *writes], None, None)
-            case Wake():
+            case Wake():  # it is awake, with all it holds
                 self._extracting.want()
             case say.RememberBlocks():
                 self._record(await self._intake.remember_blocks(message), None, None)
@@ -128,9 +125,7 @@ class LongTermActor:
                 item, writes = self._intake.remember(message)
                 self._record(writes, reply, item)
             case say.ImportItems():
-                count, writes = await self._intake.imported(
-                    message.session_id, message.messages, message.scope
-                )
+                count, writes = await self._intake.imported(message)
                 self._record(writes, reply, count)
             case say.ImportPassages():
                 count, changed = self._documents.changes(message)
@@ -139,7 +134,7 @@ class LongTermActor:
                 await self._erase(self._documents.others(message), reply, shown=True)
             case say.ListItems():
                 assert reply is not None
-                reply.answer(self._listed(message))
+                reply.answer(self._finding.listed(message))
             case say.GetItem():
                 assert reply is not None
                 reply.answer(self._item(message.id))
@@ -157,8 +152,6 @@ class LongTermActor:
                 self._record(await self._cut_summaries(cut), reply, None)
             case say.DropItems():
                 await self._drop(message, reply)
-            case Wake():
-                pass  # it is awake, with all it holds
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -229,101 +222,15 @@ class LongTermActor:
     # --- what is found -----------------------------------------------------------------------------------
 
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
-        changed = self._changed(asked)
-        gone = tuple(
-            id for id, version in asked.shown.items() if version != GONE_VERSION and not self._has(id)
-        )
-        exclude = self._intake.seen_in(asked.session_id, asked.visible)
-        exclude |= self._intake.blocks.shown(asked.session_id, asked.blocks)
-        if asked.session_id and asked.scope:
-            exclude |= overridden(self._partition.facts(asked.scope), asked.scope)
-        now_ms = self._services.clock.now_ms()
-        profile = None
-        if asked.profile:
-            profile = profile_items(
-                self._partition.facts(asked.scope), now_ms, exclude={*exclude, *asked.shown}
-            )
-        if not asked.query:
-            return say.Recalled((), 0, changed, gone, profile)
-        held = asked.shown.items()
-        exclude |= {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
-        query = Query(
-            text=asked.query,
-            now_ms=now_ms,
-            vector=asked.vectors,
-            limit=asked.limit,
-            kinds=asked.kinds,
-            attributes=self._services.options.attributes.names(asked.query),
-            exclude=frozenset(exclude),
-            min_score=asked.min_score,
-            at_ms=asked.at_ms,
-            scope=asked.scope,
-            deep=asked.deep,
-        )
         assert self._vectors is not None
-        self._vectors.want()
-        if len(self._partition) <= SEARCH_INLINE_ROWS:
-            hits = self._partition.search(query, self._vectors.index)
-        else:
-            hits = await self._vectors.search_in_thread(query)
-        assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
-        if asked.at_ms is None:
-            hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
+        found = await self._finding.recalled(asked, self._vectors)
         if not asked.session_id:  # what a turn shows of them it tells by itself
-            self._count_shown(hit.item.id for hit in hits)
-        return say.Recalled(hits, self._partition.considered_count(query), changed, gone, profile)
+            self._count_shown(hit.item.id for hit in found.hits)
+        return found
 
     def _count_shown(self, ids: Iterable[str]) -> None:
         if self._shown_counts.count(ids):
             self._record([], None, None)
-
-    def _has(self, id: str) -> bool:
-        return self._partition.item(id) is not None
-
-    def _current(self, hit: Hit) -> Hit | None:
-        """A summary without what is no longer so, None where nothing is left of it; a message with what is not."""
-        item = hit.item
-        if item.kind == "episode":
-            outdated = self._intake.outdated.of_item(item)
-            return msgspec.structs.replace(hit, outdated=outdated) if outdated else hit
-        if item.source != "summary":
-            return hit
-        text = without_outdated(item.text, self._intake.outdated.replaced(item))
-        if text == item.text:
-            return hit
-        return msgspec.structs.replace(hit, item=msgspec.structs.replace(item, text=text)) if text else None
-
-    def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
-        """What the asker has shown and that is no longer so: items, and values in the words it shows."""
-        found: list[say.Shown] = []
-        words: list[Item] = []
-        outdated = self._intake.outdated
-        for id, version in asked.shown.items():
-            item = self._partition.item(id)
-            if version == GONE_VERSION or item is None:
-                continue
-            if item.kind == "episode":
-                words.append(item)
-            elif item.source == "summary":
-                continue  # a summary that another takes in is no less true
-            elif item.state == "superseded" or self._expired(item):
-                found.append(say.Shown(item, outdated.newest(item)))
-        if asked.session_id:
-            blocks = self._intake.blocks.shown(asked.session_id, asked.blocks)
-            words += [item for id in sorted(blocks) if (item := self._partition.item(id)) is not None]
-            found += outdated.shown(asked.session_id, asked.visible, words, asked.shown)
-        return tuple(found)
-
-    def _expired(self, item: Item) -> bool:
-        return 0 < item.expires_ms <= self._services.clock.now_ms()
-
-    def _listed(self, asked: say.ListItems) -> tuple[Item, ...]:
-        found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]
-        if asked.scope is not None:
-            found = [one for one in found if one.scope in ("", asked.scope)]
-        if not asked.history:
-            found = [one for one in found if one.state == "live" and not self._expired(one)]
-        return tuple(sorted(found, key=lambda item: (item.event_ms, item.sequence)))
 
     def _item(self, id: str) -> Item:
         item = self._partition.item(id)
@@ -341,13 +248,15 @@ class LongTermActor:
     async def _forget(self, asked: say.ForgetItem, reply: Reply | None) -> None:
         item = self._item(asked.id)
         blocks = self._intake.blocks
-        gone = (item, *blocks.earlier(item)) if item.source == "summary" else self._intake.chain(item)
+        gone = (item, *blocks.earlier(item)) if item.source == "summary" else self._intake.links.chain(item)
         rewritten: list[Item] = []
         wholes: set[str] = set()
         if asked.sources:
-            others = self._intake.of_sources(one for one in gone if one.source != "summary")
+            others = self._intake.links.of_sources(one for one in gone if one.source != "summary")
             gone = (*gone, *(one for one in others if one not in gone and tells_of(one, gone)))
-            rewritten, wholes = self._intake.without_words([one for one in gone if one.source != "summary"])
+            rewritten, wholes = self._intake.links.without_words(
+                [one for one in gone if one.source != "summary"]
+            )
         words = {one.quote for one in gone if one.quote} | {one.text for one in gone} | wholes
         ids = {one.id for one in gone}
         values = (*(one.quote for one in gone if one.quote), *shown_words(gone))

@@ -121,6 +121,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         blocks: Last events of the summary blocks of `session_id` that the asker sees anyway.
         repeatable: Those of `shown` that were shown so long ago that they may be shown again.
         profile: Whether to tell what is known of the owner, whatever the query.
+        asked_ms, offset_minutes: When and where the query was said: what its "yesterday" is; 0 and None: now, in the
+            zone of what the owner said last.
         scope: Items of it and of no scope alone; None for all.
         deep: Archived items too.
     """
@@ -137,6 +139,8 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None = None
     blocks: frozenset[int] = frozenset()
     profile: bool = False
+    asked_ms: int = 0
+    offset_minutes: int | None = None
     scope: str | None = None
     deep: bool = False
 

@@ -24,7 +24,7 @@ from actormem.ports import (
 )
 from actormem.storage.checks import INTEGER_MAX, decode_item, verify
 from actormem.storage.failures import DamagedRowError
-from actormem.storage.rows import RELEASED_MARK, owner_number, session_place
+from actormem.storage.places import RELEASED_MARK, owner_number, session_place
 
 __all__ = [
     "base_contents",

@@ -35,7 +35,8 @@ from actormem.storage import reads
 from actormem.storage.checks import check_write
 from actormem.storage.failures import DamagedRowError, storage_error
 from actormem.storage.lock import folder_lock
-from actormem.storage.rows import NUMBER_MARK, SCRUB_MARK, ReserveNumbers, mark, read_mark
+from actormem.storage.places import NUMBER_MARK, SCRUB_MARK, mark, read_mark
+from actormem.storage.rows import ReserveNumbers
 from actormem.storage.schema import Durability, connect_reader, connect_writer, files_bytes
 from actormem.storage.writer import Then, Writer
 

@@ -128,7 +128,7 @@ async def test_counts_tell_what_memory_was_good_for() -> None:
         assert counts.hits_shown >= 2
         assert 1 <= counts.hits_used < counts.hits_shown
         assert counts.gate_skips >= 1
-        assert (counts.updates, counts.corrections) == (1, 1)
+        assert (counts.supersessions, counts.corrections) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ async def test_many_texts_are_embedded_in_few_calls_and_a_text_that_repeats_once
 async def test_a_text_longer_than_a_call_may_be_is_embedded_alone() -> None:
     embedder = Counted()
     async with opened(embedder=embedder) as runtime:
-        long = [{"role": "assistant", "content": f"{n}: " + "很长的话。" * 150} for n in range(70)]
+        long = [{"role": "assistant", "content": f"{n}: " + "длинноеслово " * 60} for n in range(70)]
         await runtime.import_history(long, session_id="a", user="ada")
         await runtime.settle()
         assert sorted(map(len, embedder.calls)) == [1] * 70

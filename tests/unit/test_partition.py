@@ -397,8 +397,8 @@ def test_what_was_said_the_day_after_the_day_before_is_another_talk() -> None:
     asked = turn(1, "Which tea would you like to drink with the cake?")
     soon = turn(2, "Jasmine, please.", speaker="ada", event_ms=asked.event_ms + 6 * 60 * MINUTE)
     late = turn(2, "Jasmine, please.", speaker="ada", event_ms=asked.event_ms + 6 * 60 * MINUTE + 1)
-    assert filled([asked, soon]).window_text("m2") != ""
-    assert filled([asked, late]).window_text("m2") == ""
+    assert [hit.before for hit in ask(filled([asked, soon]), "jasmine", limit=1)] == [asked]
+    assert [hit.before for hit in ask(filled([asked, late]), "jasmine", limit=1)] == [None]
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,8 @@ DAY_HINT: Final = re.compile(
 def asked_ranges(text: str, today: int) -> tuple[DayRange, ...]:
     """The stretches of days a query asks for, counted from the day it is asked; absolute dates are not among them.
 
+    Nor is today, or this week: who asks for the opening hours of today does not ask for what was said today.
+
     Returns:
         First and last day of each; none for a long text.
     """
@@ -75,7 +77,7 @@ def asked_ranges(text: str, today: int) -> tuple[DayRange, ...]:
         text = pattern.sub(" ", text)
     for match in RELATIVE.finditer(text):
         days = days_of(relative_value(match.group(), said_on))
-        if days is not None:
+        if days is not None and not days[0] <= today <= days[1]:
             found.append(widened(match.group(), days, today))
     return tuple(dict.fromkeys(found))
 

@@ -44,7 +44,11 @@ RECENT_ROWS: Final = 32  # the newest items are candidates whatever the query is
 
 
 class Partition:
-    """Items of one owner; mutable, for one thread at a time."""
+    """Items of one owner; mutable, for one thread at a time.
+
+    Attributes:
+        offset_minutes: Offset from UTC of who spoke in the episode put last.
+    """
 
     def __init__(self, dimensions: int, words: Words | None = None) -> None:
         self._words = words or Words()
@@ -58,6 +62,7 @@ class Partition:
         self._windows = Windows(
             self._table, self._neighbours, self._vectors, lambda row: self._items[row].text
         )
+        self.offset_minutes = 0
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
         self._scopes = NameNumbers()
@@ -312,6 +317,7 @@ class Partition:
             self._asked_by.setdefault(name, set()).add(row)
         if item.kind != "episode":
             return -1 - row, -1
+        self.offset_minutes = item.offset_minutes
         session = self._sessions.use(item.session_id) if item.session_id else -1 - row
         return session, self._speakers.use(item.speaker)
 

@@ -28,7 +28,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         text: The words.
-        now_ms: The time of asking, UTC milliseconds.
+        now_ms: The time, UTC milliseconds: what has expired by then is no hit.
+        asked_ms: When the words were said, which tells what their "yesterday" is; 0: now.
         offset_minutes: Offset of the asker's clock from UTC: where "yesterday" ends.
         vector: (d,) or (s, d) float32 unit rows, embeddings of `Partition.query_texts(text)` in that order;
             None or zeros where there are none, and the other arms decide.
@@ -44,6 +45,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     now_ms: int
+    asked_ms: int = 0
     offset_minutes: int = 0
     vector: NDArray[np.float32] | None = None
     limit: int = 10
@@ -58,7 +60,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def today(self) -> int:
         """The asker's day; see `day_number`."""
-        return day_number(self.now_ms if self.at_ms is None else self.at_ms, self.offset_minutes)
+        return day_number(self.at_ms or self.asked_ms or self.now_ms, self.offset_minutes)
 
 
 def date_text(item: Item) -> str:

@@ -1,0 +1,133 @@
+"""What is found in one owner's memory: hits for a query, what changed of what was shown, lists.
+
+The law of the file: it reads the partition and changes nothing in it.
+"""
+
+import msgspec
+
+from actormem.actors import memory_messages as say
+from actormem.actors.intake import Intake
+from actormem.actors.services import Services
+from actormem.actors.vectors import PartitionVectors
+from actormem.core.context.notes import GONE_VERSION
+from actormem.core.context.profile import profile_items
+from actormem.core.recall.partition import Partition, Query
+from actormem.core.recall.scopes import overridden
+from actormem.core.summary.outdated import without_outdated
+from actormem.core.values import Hit, Item, Owner
+from actormem.limits import SEARCH_INLINE_ROWS
+
+__all__ = ["Finding"]
+
+
+class Finding:
+    """Reads one owner's partition."""
+
+    def __init__(self, owner: Owner, partition: Partition, intake: Intake, services: Services) -> None:
+        self._owner = owner
+        self._partition = partition
+        self._intake = intake
+        self._services = services
+
+    async def recalled(self, asked: say.RecallItems, vectors: PartitionVectors) -> say.Recalled:
+        """What answers a query; and whatever the query is, what of the items shown is no longer so."""
+        changed, profile = self._changed(asked), self._profile(asked)
+        gone = tuple(
+            id
+            for id, version in asked.shown.items()
+            if version != GONE_VERSION and self._partition.item(id) is None
+        )
+        if not asked.query:
+            return say.Recalled((), 0, changed, gone, profile)
+        held = asked.shown.items()
+        exclude = self._seen(asked)
+        exclude |= {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
+        query = self._query(asked, frozenset(exclude))
+        vectors.want()
+        if len(self._partition) <= SEARCH_INLINE_ROWS:
+            hits = self._partition.search(query, vectors.index)
+        else:
+            hits = await vectors.search_in_thread(query)
+        assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
+        if asked.at_ms is None:
+            hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
+        return say.Recalled(hits, self._partition.considered_count(query), changed, gone, profile)
+
+    def listed(self, asked: say.ListItems) -> tuple[Item, ...]:
+        """The items asked for, oldest first."""
+        found = [item for item in self._partition.items() if asked.kinds is None or item.kind in asked.kinds]
+        if asked.scope is not None:
+            found = [one for one in found if one.scope in ("", asked.scope)]
+        if not asked.history:
+            found = [one for one in found if one.state == "live" and not self._expired(one)]
+        return tuple(sorted(found, key=lambda item: (item.event_ms, item.sequence)))
+
+    def _query(self, asked: say.RecallItems, exclude: frozenset[str]) -> Query:
+        here = self._partition.offset_minutes
+        return Query(
+            text=asked.query,
+            now_ms=self._services.clock.now_ms(),
+            asked_ms=asked.asked_ms,
+            offset_minutes=offset if (offset := asked.offset_minutes) is not None else here,
+            vector=asked.vectors,
+            limit=asked.limit,
+            kinds=asked.kinds,
+            attributes=self._services.options.attributes.names(asked.query),
+            exclude=exclude,
+            min_score=asked.min_score,
+            at_ms=asked.at_ms,
+            scope=asked.scope,
+            deep=asked.deep,
+        )
+
+    def _seen(self, asked: say.RecallItems) -> set[str]:
+        """Items whose words the asker sees anyway, and those that its own scope has another value for."""
+        seen = self._intake.links.seen_in(asked.session_id, asked.visible)
+        seen |= self._intake.blocks.shown(asked.session_id, asked.blocks)
+        if asked.session_id and asked.scope:
+            seen |= overridden(self._partition.facts(asked.scope), asked.scope)
+        return seen
+
+    def _profile(self, asked: say.RecallItems) -> tuple[Item, ...] | None:
+        if not asked.profile:
+            return None
+        facts = self._partition.facts(asked.scope)
+        exclude = {*self._seen(asked), *asked.shown}
+        return profile_items(facts, self._services.clock.now_ms(), exclude=exclude)
+
+    def _current(self, hit: Hit) -> Hit | None:
+        """A summary without what is no longer so, None where nothing is left of it; a message with what is not."""
+        item = hit.item
+        if item.kind == "episode":
+            outdated = self._intake.outdated.of_item(item)
+            return msgspec.structs.replace(hit, outdated=outdated) if outdated else hit
+        if item.source != "summary":
+            return hit
+        text = without_outdated(item.text, self._intake.outdated.replaced(item))
+        if text == item.text:
+            return hit
+        return msgspec.structs.replace(hit, item=msgspec.structs.replace(item, text=text)) if text else None
+
+    def _changed(self, asked: say.RecallItems) -> tuple[say.Shown, ...]:
+        """What the asker has shown and that is no longer so: items, and values in the words it shows."""
+        found: list[say.Shown] = []
+        words: list[Item] = []
+        outdated = self._intake.outdated
+        for id, version in asked.shown.items():
+            item = self._partition.item(id)
+            if version == GONE_VERSION or item is None:
+                continue
+            if item.kind == "episode":
+                words.append(item)
+            elif item.source == "summary":
+                continue  # a summary that another takes in is no less true
+            elif item.state == "superseded" or self._expired(item):
+                found.append(say.Shown(item, outdated.newest(item)))
+        if asked.session_id:
+            blocks = self._intake.blocks.shown(asked.session_id, asked.blocks)
+            words += [item for id in sorted(blocks) if (item := self._partition.item(id)) is not None]
+            found += outdated.shown(asked.session_id, asked.visible, words, asked.shown)
+        return tuple(found)
+
+    def _expired(self, item: Item) -> bool:
+        return 0 < item.expires_ms <= self._services.clock.now_ms()
