@@ -7,7 +7,7 @@ Measured, for each set of conversations (see `benchmarks.dataset`) and each cate
   95 %       bootstrap interval of R@10 over questions, as if they were independent of each other
   MRR        1 / rank of the first evidence among those ten, 0 where there is none; the mean
   newer      share of the questions about what has changed whose newer message is among those ten and stands above
-             the older one; `-` where a set does not say which is which
+             the older one; `-` where a set does not say which is which, questions with both in one message left out
   ceiling    share of the evidence that is in the memory of the owner who is asked: no honest recall finds more
   p50, p95   ms of a recall, the embedding of the question included
   degraded   recalls that a step missed its deadline for
@@ -145,7 +145,7 @@ async def ask(
 
 
 def _newer_first(found: Sequence[str], question: Question) -> bool | None:
-    if not question.older_ids or not question.newer_ids:
+    if not question.older_ids or not question.newer_ids or question.older_ids & question.newer_ids:
         return None
     newer = next((place for place, one in enumerate(found) if one in question.newer_ids), HITS)
     older = next((place for place, one in enumerate(found) if one in question.older_ids), HITS)

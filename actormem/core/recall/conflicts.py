@@ -18,6 +18,7 @@ __all__ = ["newest_first"]
 
 HITS_LOOKED_AT: Final = 10
 TEXT_CHARS_MAX: Final = 800
+SCORE_SHARE_MIN: Final = 0.5  # of the older one's score: what is further off has another thing's value
 QUERY_SHARE_MIN: Final = 0.25  # of what the query's words can tell, in each of the two sentences
 QUERY_SHARE_ENOUGH: Final = 0.4  # in common: the two speak of what was asked, in whatever words besides
 ALIKE_MIN: Final = 0.35  # of the words of both sentences, values aside, where they have less in common
@@ -61,22 +62,34 @@ def newest_first(
     """
     if HISTORY.search(query.lower()):
         return tuple(hits)
-    total = sum(telling.values())
-    weights = {term: weight / total for term, weight in telling.items()} if total else {}
     order = list(hits[:HITS_LOOKED_AT])
-    said = {hit.item.id: statements(hit, weights, words) for hit in order}
+    said = {hit.item.id: statements(hit, words) for hit in order}
+    weights = shares_of(telling, [one for each in said.values() for one in each])
+    said = {
+        id: [one for one in each if mass(one.words, weights) >= QUERY_SHARE_MIN] for id, each in said.items()
+    }
     for newer in sorted(order, key=moment):
         place = order.index(newer)
         for above, older in enumerate(order[:place]):
             one, other = said[older.item.id], said[newer.item.id]
+            if newer.score < SCORE_SHARE_MIN * older.score:
+                continue
             if moment(older) < moment(newer) and same_speaker(older, newer) and clash(one, other, weights):
                 order.insert(above, order.pop(place))
                 break
     return (*with_scores(order, hits), *hits[HITS_LOOKED_AT:])
 
 
-def statements(hit: Hit, weights: Mapping[str, float], words: Words) -> tuple[Statement, ...]:
-    """The sentences of a person that have values and enough of the query."""
+def shares_of(telling: Mapping[str, float], said: Sequence[Statement]) -> Mapping[str, float]:
+    """Each term's share of what the query's words tell; words that stand in no statement tell none from another."""
+    held = {term for one in said for term in one.words}
+    known = {term: weight for term, weight in telling.items() if term in held}
+    total = sum(known.values())
+    return {term: weight / total for term, weight in known.items()} if total else {}
+
+
+def statements(hit: Hit, words: Words) -> tuple[Statement, ...]:
+    """The sentences of a person that have values."""
     if hit.item.kind != "episode" or "assistant" in (hit.item.source, hit.item.speaker):
         return ()
     found: list[Statement] = []
@@ -89,7 +102,7 @@ def statements(hit: Hit, weights: Mapping[str, float], words: Words) -> tuple[St
             values[kind] = frozenset(pattern.findall(rest))
             rest = pattern.sub(" ", rest)
         terms = frozenset(words.terms(rest))
-        if any(values.values()) and mass(terms, weights) >= QUERY_SHARE_MIN:
+        if any(values.values()):
             found.append(Statement(terms, values))
     return tuple(found)
 
