@@ -99,7 +99,8 @@ class Journal:
         """
         events = tuple(draft.events)
         if not events:
-            self._after_all_before(done)
+            if done is not None:
+                self.after_all(done)
             return
         first = self.state.sequence + 1
         writes: list[Write] = [self._append(events, first)]
@@ -113,6 +114,13 @@ class Journal:
         self.names.update(event.id for event in events if isinstance(event, MessageAdded))
         if self.state.sequence - self._snapshot_sequence >= SNAPSHOT_EVERY_EVENTS:
             self.snapshot()
+
+    def after_all(self, done: Done) -> None:
+        """Call `done` once all that was recorded so far is durable, and told, or has failed."""
+        if self.waiting_count == 0:
+            done(self.failure)
+        else:
+            self._submit([], done)
 
     def snapshot(self) -> None:
         """Keep the state as it is now, so that the next waking is quick."""
@@ -182,15 +190,6 @@ class Journal:
             self._durable(first, events)
         if done is not None:
             done(error)
-
-    def _after_all_before(self, done: Done | None) -> None:
-        """Nothing to record: what was recorded before must be durable all the same before it is acknowledged."""
-        if done is None:
-            return
-        if self.waiting_count == 0:
-            done(self.failure)
-        else:
-            self._submit([], done)
 
 
 def _replayed(history: SessionHistory) -> Working | None:

@@ -287,8 +287,13 @@ class LongTermActor:
             self._partition.put(item)
         await self._remove(empty)
         writes: list[Write] = [PutItems(left)] if left else []
-        if empty:
-            writes.append(DeleteItems(self._owner, tuple(item.id for item in empty)))
+        if (
+            empty
+        ):  # its block has other words left, which are not to come back as an item when the session wakes
+            hashes = tuple(text_hash(block_name(item.session_id, item.sequence)) for item in empty)
+            writes += [DeleteItems(self._owner, tuple(item.id for item in empty))]
+            writes += [PutTombstones(self._owner, hashes)]
+            self._intake.buried(hashes)
         return writes
 
     async def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:

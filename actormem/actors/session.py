@@ -362,8 +362,10 @@ class SessionActor:
 
     def _answer_settling(self) -> None:
         if not self._compactor.in_flight and not self._prewarming.in_flight:
-            for reply in self._settling:
-                reply.answer(None)
+            for (
+                reply
+            ) in self._settling:  # what is on its way to the record is told to others when it is there
+                self._journal.after_all(lambda _, reply=reply: reply.answer(None))
             self._settling.clear()
 
 

@@ -72,5 +72,6 @@ def test_days_outside_the_calendar_are_no_days(day: int) -> None:
 
 def test_days_inside_a_range_are_near_and_those_beside_it_a_little() -> None:
     days = np.array([9, 10, 12, 14, 16, 17], np.int32)
-    assert range_nearness([(10, 14)], days).tolist() == [0.4, 1.0, 1.0, 1.0, 0.4, 0.0]
-    assert range_nearness([], days).tolist() == [0.0] * 6
+    assert range_nearness([(10, 14)], days, 20).tolist() == [0.4, 1.0, 1.0, 1.0, 0.4, 0.0]
+    assert range_nearness([(10, 14)], days, 16).tolist() == [0.4, 1.0, 1.0, 1.0, 0.0, 0.0]
+    assert range_nearness([], days, 20).tolist() == [0.0] * 6

@@ -191,7 +191,7 @@ def asked_days(query: Query, table: RowTable, rows: Rows) -> Shares | None:
     near = np.zeros(len(rows))
     for days in (table.day[rows], *table.told[rows].T):
         near = np.maximum(near, date_nearness(dates, days))
-        near = np.maximum(near, range_nearness(ranges, days))
+        near = np.maximum(near, range_nearness(ranges, days, query.today))
     return near
 
 

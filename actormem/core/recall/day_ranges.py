@@ -103,12 +103,15 @@ def told_days(text: str, said: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(day for day in found if day != said))[:TOLD_DAYS]
 
 
-def range_nearness(ranges: Sequence[DayRange], days: NDArray[np.int32]) -> NDArray[np.float64]:
-    """How near each day is to the nearest of the ranges: 1 inside, less just beside it, 0 elsewhere."""
+def range_nearness(ranges: Sequence[DayRange], days: NDArray[np.int32], today: int) -> NDArray[np.float64]:
+    """How near each day is to the nearest of the ranges: 1 inside, less just beside it, 0 elsewhere.
+
+    Today is beside none: nobody takes it for another day.
+    """
     near = np.zeros(days.shape)
     for first, last in ranges:
         inside = (days >= first) & (days <= last)
-        beside = (days >= first - NEAR_DAYS) & (days <= last + NEAR_DAYS)
+        beside = (days >= first - NEAR_DAYS) & (days <= last + NEAR_DAYS) & (days != today)
         near = np.maximum(near, np.where(inside, 1.0, np.where(beside, NEAR, 0.0)))
     return near
 

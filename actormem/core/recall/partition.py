@@ -229,7 +229,8 @@ class Partition:
             query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest
         )
         hits = distinct(self._hits(ranked, query), query.limit)
-        hits = newest_first(hits, query.text, ranked.telling, self._words)
+        if "date" not in ranked.arms:  # who asks for a day does not ask for what is so now
+            hits = newest_first(hits, query.text, ranked.telling, self._words)
         known = query.exclude.union(hit.item.id for hit in hits)
         return tuple(msgspec.structs.replace(hit, before=self._led_by(hit.item, known)) for hit in hits)
 
