@@ -11,6 +11,14 @@ from actormem.core.values import Fact
 
 # sentence; subject, attribute, value; a leading "-" before the attribute takes the value back
 STATED: list[tuple[str, list[tuple[str, str, str]]]] = [
+    (
+        "I work for Acme as a senior software engineer.",
+        [("user", "employer", "Acme"), ("user", "job", "senior software engineer")],
+    ),
+    ("我在远舟造船厂做项目经理。", [("user", "employer", "远舟造船厂"), ("user", "job", "项目经理")]),
+    ("My phone number changed, it is 555-0199 now.", [("user", "phone", "555-0199")]),
+    ("我换手机号了，现在是13900005678。", [("user", "phone", "13900005678")]),
+    ("我上周搬家了，新地址是嘉兴南湖区菱塘路19号。", [("user", "address", "嘉兴南湖区菱塘路19号")]),
     ("Hi, my name is Imogen Vale.", [("user", "name", "Imogen Vale")]),
     ("Hello, I'm Odalys and I'm vegan.", [("user", "name", "Odalys"), ("user", "diet", "vegan")]),
     (
@@ -83,6 +91,8 @@ STATED: list[tuple[str, list[tuple[str, str, str]]]] = [
 
 # sentence; attribute; the amount or number, whole
 WHOLE = [
+    ("预算改成四万五吧。", "budget", "四万五"),
+    ("预算一万到一万五", "budget", "一万到一万五"),
     ("我的预算是 3,200 元，要包括一台烤箱", "budget", "3,200 元"),
     ("我的预算是 3，200 元，要包括一台烤箱", "budget", "3，200 元"),
     ("预算大概¥1,284.50，别超", "budget", "¥1,284.50"),
@@ -119,6 +129,8 @@ WHOLE = [
 ]
 
 NOTHING = [
+    "预算是一百个",
+    "新地址在哪里看？",
     "Am I allergic to peanuts?",
     "What's my budget?",
     "Do you remember where I live?",

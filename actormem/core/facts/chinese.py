@@ -10,7 +10,15 @@ from typing import Final
 from actormem.core.facts.nouns_zh import BARE, NOUNS
 from actormem.core.facts.readers_zh import COMPOUND, HAN, SURNAMES
 from actormem.core.facts.rules import Language
-from actormem.core.facts.rules_zh import DELIVERIES, DIETS, LANGUAGES, PAYMENTS, PREDICATES, SEATS
+from actormem.core.facts.rules_zh import (
+    BEHIND_EMPLOYER,
+    DELIVERIES,
+    DIETS,
+    LANGUAGES,
+    PAYMENTS,
+    PREDICATES,
+    SEATS,
+)
 from actormem.core.facts.wishes_zh import WISHES
 
 __all__ = ["CHINESE"]
@@ -148,6 +156,7 @@ CHINESE: Final = Language(
     predicates=PREDICATES,
     nouns=NOUNS,
     bare=BARE,
+    behind_employer=BEHIND_EMPLOYER,
     remember=REMEMBER,
     henceforth=HENCEFORTH,
     correction=CORRECTION,

@@ -8,7 +8,7 @@ from typing import Final
 
 from actormem.core.facts.nouns_en import BARE, NOUNS
 from actormem.core.facts.rules import Language
-from actormem.core.facts.rules_en import ADVERBS, DIETS, LANGUAGES, PAYMENTS, PREDICATES
+from actormem.core.facts.rules_en import ADVERBS, BEHIND_EMPLOYER, DIETS, LANGUAGES, PAYMENTS, PREDICATES
 from actormem.core.facts.wishes_en import WISHES
 
 __all__ = ["ENGLISH"]
@@ -160,6 +160,7 @@ ENGLISH: Final = Language(
     predicates=PREDICATES,
     nouns=NOUNS,
     bare=BARE,
+    behind_employer=BEHIND_EMPLOYER,
     remember=REMEMBER,
     henceforth=HENCEFORTH,
     correction=CORRECTION,

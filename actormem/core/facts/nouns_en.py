@@ -12,7 +12,8 @@ __all__ = ["BARE", "NOUNS"]
 IS: Final = (
     r"(?: (?:is|are|was (?:just )?(?:changed|increased|raised|reduced|updated|set|cut) to|has (?:just "
     r")?(?:changed|been (?:changed|raised|increased|reduced|updated)) to|changed to|changes to|went up "
-    r"to|will be|would be)|'s|:)(?: (?:now|actually|currently|just|still|about|around|roughly|"
+    r"to|will be|would be|(?:has )?(?:just )?changed,? (?:and )?(?:now )?(?:it is|it's|the new one is)"
+    r")|'s|:)(?: (?:now|actually|currently|just|still|about|around|roughly|"
     r"approximately|only|set at|set to|called|at))*:? "
 )
 NEW: Final = (

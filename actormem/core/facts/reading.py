@@ -119,9 +119,23 @@ def statement(
         tried.add((position, id(rules)))
         for rule in rules:
             match = rule.pattern.match(words, position)
-            if match and (end := take(reading, sentence, rule, start, match, who or ("user", language.own))):
-                return end, who or ("user", language.own)
+            speaker = who or ("user", language.own)
+            if match and (end := take(reading, sentence, rule, start, match, speaker)):
+                if rule.attribute == "employer" and not rule.negated:
+                    end = goes_on(reading, sentence, language.behind_employer, start, end, speaker)
+                return end, speaker
     return start, who
+
+
+def goes_on(
+    reading: Reading, sentence: Sentence, rules: tuple[Rule, ...], start: int, end: int, who: tuple[str, str]
+) -> int:
+    """Reads what stands right behind a statement, of the same subject; gives where that ends."""
+    for rule in rules:
+        match = rule.pattern.match(sentence.text, end)
+        if match:
+            return max(end, take(reading, sentence, rule, start, match, who))
+    return end
 
 
 def person(language: Language, subject: re.Match[str]) -> tuple[str, str]:

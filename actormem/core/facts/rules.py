@@ -20,7 +20,7 @@ DIGITS: Final = rf"\d[\d{THOUSANDS}]*+(?:\.\d++)?+"
 SUM: Final = (
     r"(?:(?:US|HK)\$|[$€£¥]|(?:USD|EUR|GBP|CNY|RMB|HKD|JPY|AUD|CAD)\s?)?"
     rf"(?:(?>{DIGITS}(?:\s?(?:k\b|thousand|million|grand|[十百千万亿]+(?:\d{{1,4}}[千百]?)?))?)"
-    r"|[一二两三四五六七八九十百千万亿半]{1,10}(?=\s?[元块万千百美欧英港日到至~-]|左右|以内|以下|上下|$))"
+    r"|(?>[一二两三四五六七八九十百千万亿半]{1,10})(?=\s?[元块万千百美欧英港日到至~吧了啊呀呢,。;!-]|左右|以内|以下|上下|$))"
     r"(?:\s?(?:dollars?|bucks|euros?|pounds?|yuan|usd|eur|gbp|rmb|cny|hkd|[元块圆]钱?|美元|美金|欧元|英镑|"
     r"港[币元]|日元|人民币|[$€£¥])"
     r"|(?!\s?(?:[个人位名天晚台口件月日号点年岁%]|people|persons?|days?|nights?|weeks?|months?|items?)))"
@@ -109,6 +109,7 @@ class Language(msgspec.Struct, frozen=True):
         predicates: Rules after a subject.
         nouns: Rules after a possessor (`my …`, `我的…`).
         bare: Rules that need no subject.
+        behind_employer: Rules that go on behind an employer: as what.
         remember: A command to keep what follows (group `value`); group `soft` where it may be mere talk.
         henceforth: A standing instruction (group `value`).
         correction: A correction of what was said before (group `value`).
@@ -134,6 +135,7 @@ class Language(msgspec.Struct, frozen=True):
     predicates: tuple[Rule, ...]
     nouns: tuple[Rule, ...]
     bare: tuple[Rule, ...]
+    behind_employer: tuple[Rule, ...]
     remember: re.Pattern[str]
     henceforth: re.Pattern[str]
     correction: re.Pattern[str]

@@ -10,7 +10,18 @@ from typing import Final
 from actormem.core.facts.readers_en import anything, items, name, phrase, place, products, proper, tastes
 from actormem.core.facts.rules import Reader, Rule, age, dated, one_of
 
-__all__ = ["ADVERBS", "DIETS", "LANGUAGES", "MONTHS", "PAYMENTS", "PREDICATES", "RAW", "WORK", "rule"]
+__all__ = [
+    "ADVERBS",
+    "BEHIND_EMPLOYER",
+    "DIETS",
+    "LANGUAGES",
+    "MONTHS",
+    "PAYMENTS",
+    "PREDICATES",
+    "RAW",
+    "WORK",
+    "rule",
+]
 
 RAW: Final = r"(?P<value>[^;:!?()\x00]{1,160})"
 ADVERBS: Final = (
@@ -311,5 +322,11 @@ PREDICATES: Final = (
         r"surgery|wedding|deadline|presentation|checkup)\b[^;:!?()\x00]{0,20}\b(?:on|at|next|this|"
         r"tomorrow|tonight|today|in)\b[^;:!?(),\x00]{0,30})",
         "plan", "{who} has {value}", anything,
+    ),
+)  # fmt: skip
+BEHIND_EMPLOYER: Final = (
+    rule(
+        r"\s+as (?:an? |the |their |its )?(?P<value>(?:[\w-]+ ){0,2}(?:" + WORK + r"))\b",
+        "job", "{who} is {value}", phrase,
     ),
 )  # fmt: skip

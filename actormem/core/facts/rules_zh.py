@@ -18,9 +18,19 @@ from actormem.core.facts.readers_zh import (
     phrase,
     place,
 )
-from actormem.core.facts.rules import Reader, Rule, age, dated, one_of
+from actormem.core.facts.rules import Reader, Rule, age, dated, one_of, phone
 
-__all__ = ["DELIVERIES", "DIETS", "LANGUAGES", "PAYMENTS", "PREDICATES", "RAW", "SEATS", "rule"]
+__all__ = [
+    "BEHIND_EMPLOYER",
+    "DELIVERIES",
+    "DIETS",
+    "LANGUAGES",
+    "PAYMENTS",
+    "PREDICATES",
+    "RAW",
+    "SEATS",
+    "rule",
+]
 
 RAW: Final = r"(?P<value>[^,;:!?。()\x00\n]{1,80})"
 DEGREE: Final = r"(?:有点儿?|有些|严重|非常|特别|很|极度|轻微|轻度|重度|会|都|也|一直|十分)*"
@@ -139,6 +149,11 @@ PREDICATES: Final = (
         "employer", "{who}离职了", lambda text: (cut(text),), negated=True,
     ),
     rule(NOW + r"换工作了(?P<value>)", "employer", "{who}换了工作", lambda _: ("",), negated=True),
+    rule(
+        NOW + r"换(?:了)?(?:新的?)?(?:手机号?码?|电话号?码?|号码?)了?,?(?:现在|新(?:号码?|的))(?:是|为|:)?\s?"
+        r"(?P<value>[+\d(][^,;:!?。\x00\n]{6,30})",
+        "phone", "{who}的手机号是{value}", phone,
+    ),
     rule(
         NOW + r"换(?:了)?(?:手机号|号码|电话)了?(?P<value>)(?=$|[,。;!])",
         "phone", "{who}换了手机号", lambda _: ("",), negated=True,
@@ -283,5 +298,11 @@ PREDICATES: Final = (
         r"周)[^,。;!?\x00]{0,6})?(?:参加(?!的)|去|到|飞|出差|考|结婚|做手术|面试|搬到|"
         r"出发)[^,。;!?\x00]{0,28})",
         "plan", "{who}打算{value}", phrase,
+    ),
+)  # fmt: skip
+BEHIND_EMPLOYER: Final = (
+    rule(
+        r"(?:当|做|担任)(?:一?[名个位])?(?P<value>[" + HAN + r"A-Za-z]{0,8}?(?:" + WORK + r"))(?=$|[,。;!])",
+        "job", "{who}是{value}", phrase,
     ),
 )  # fmt: skip
