@@ -449,3 +449,34 @@ def test_an_attribute_that_all_have_decides_nothing() -> None:
     hits = ask(filled(items), "dish 3, likes, address", attributes=("likes", "address"))
     shares = {hit.item.id: hit.why.get("attribute", 0) for hit in hits}
     assert shares["m9"] > 3 * shares["m3"]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("What did I buy before the trip to Lisbon?", "m1"),
+        ("What did I buy after the trip to Lisbon?", "m3"),
+        ("去里斯本旅行之前我买了什么？", "m4"),
+        ("去里斯本旅行之后我买了什么？", "m6"),
+    ],
+)
+def test_before_and_after_are_counted_from_what_speaks_of_it(query: str, first: str) -> None:
+    texts = [
+        ("I bought a lamp for the desk.", 40),
+        ("The trip to Lisbon was wonderful.", 30),
+        ("I bought a lamp for the shelf.", 20),
+        ("我买了一盏台灯。", 41),
+        ("去里斯本旅行真开心。", 30),
+        ("我买了一盏壁灯。", 19),
+    ]
+    items = [
+        turn(at, text, session=f"s{at}", event_ms=NOW - DAY * age) for at, (text, age) in enumerate(texts, 1)
+    ]
+    lamps = [id for id in ids(ask(filled(items), query)) if id not in ("m2", "m5")]
+    assert lamps[0] == first
+
+
+def test_a_side_of_what_no_memory_speaks_of_decides_nothing() -> None:
+    items = [turn(1, "I bought a lamp for the desk."), turn(2, "I bought a lamp for the shelf.", session="t")]
+    asked = "What did I buy before the eclipse?"
+    assert all("side" not in hit.why for hit in ask(filled(items), asked))

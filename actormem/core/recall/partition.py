@@ -79,6 +79,7 @@ class Partition:
             self._speakers,
             self._asked_by,
             lambda: list(self._recent),
+            self._words,
         )
 
     def __len__(self) -> int:

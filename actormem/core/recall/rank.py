@@ -39,6 +39,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "session": 0.45,
     "speaker": 0.25,
     "date": 1.4,
+    "side": 0.3,
     "type": 0.25,
     "question": -1.2,
     "assistant": -0.55,

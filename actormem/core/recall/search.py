@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.recall.anchors import anchor_of, side_shares
 from actormem.core.recall.arms import (
     Terms,
     asked_days,
@@ -26,11 +27,13 @@ from actormem.core.recall.query import Query
 from actormem.core.recall.rank import WEIGHTS, Shares, fuse, relevance, session_prior
 from actormem.core.recall.rows import NameNumbers, RowTable
 from actormem.core.recall.vectors import VectorRows
+from actormem.core.recall.words import Words
 
 __all__ = ["Nearest", "Ranked", "Search"]
 
 ALL_ROWS_MAX: Final = 2_048  # below it every row is scored in full
 CANDIDATES_PER_ARM: Final = 128
+ANCHOR_SHARE_MIN: Final = 0.5  # of what the anchor's words tell: less speaks of something else
 WHY_SHARE_MIN: Final = 0.005
 
 
@@ -72,6 +75,7 @@ class Search:
         speakers: NameNumbers,
         attributes: dict[str, set[int]],
         recent: Callable[[], list[int]],
+        words: Words,
     ) -> None:
         self.table = table
         self.index = index
@@ -81,6 +85,7 @@ class Search:
         self.speakers = speakers
         self.attributes = attributes
         self.recent = recent
+        self.words = words
 
     def ranked(
         self, query: Query, ordered: list[str], eligible: NDArray[np.bool_], nearest: Nearest | None
@@ -114,9 +119,25 @@ class Search:
         found = lexical / best if best > 0 else lexical
         arms["session"] = session_prior(0.5 * found + 0.5 * window, self.table.session[rows])
         arms |= cue_arms(query, rows, self.table, self.speakers, len(self.index))
+        arms |= self._anchored(query, rows)
         arms |= structured_arms(query, terms, rows, self.index, self.attributes)
         arms |= standing_arms(query, rows, self.table)
         return self._order(rows, arms, relevance(arms, close), terms)
+
+    def _anchored(self, query: Query, rows: Rows) -> dict[str, Shares]:
+        """Candidates on the asked side of what the query is before or after of; nothing where no memory tells when."""
+        anchor = anchor_of(query.text)
+        if anchor is None:
+            return {}
+        terms = Terms.of(self.words.terms(anchor.what), self.index)
+        weights = dict(zip(terms.names, terms.telling.tolist(), strict=True))
+        best = self.index.best_rows(weights, 1, self.table.limit, self.table.live[: self.table.limit])
+        held = sum(
+            weight for name, weight in weights.items() if len(best) and best[0] in self.index.rows_of(name)
+        )
+        if not held or held < ANCHOR_SHARE_MIN * sum(weights.values()):
+            return {}
+        return {"side": side_shares(self.table.day[rows], int(self.table.day[best[0]]), before=anchor.before)}
 
     def _order(self, rows: Rows, arms: dict[str, Shares], sure: Shares, terms: Terms) -> Ranked:
         raw = fuse(arms, len(rows))
