@@ -14,6 +14,7 @@ import anyio.to_thread
 import numpy as np
 
 from actormem.actors import memory_messages as say
+from actormem.actors.answers import RecentAnswers
 from actormem.actors.block_items import block_name
 from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
@@ -64,6 +65,7 @@ class LongTermActor:
             shown_in=self._shown_in,
             remove=self._remove,
         )
+        self._answers = RecentAnswers(self._partition, services.clock)
         self._finding = Finding(owner, self._partition, self._intake, services)
         self._documents = Documents(owner, self._partition, services, self._intake.links.of_document)
         self._vectors: PartitionVectors | None = None
@@ -109,9 +111,9 @@ class LongTermActor:
             case say.RecallItems():
                 assert reply is not None
                 reply.answer(await self._recall(message))
-            case say.ReadSpeakers():
+            case say.BeginRecall():
                 assert reply is not None
-                reply.answer(self._partition.speakers)
+                reply.answer(self._begun(message.asked))
             case say.Observe():
                 await self._observe(message)
             case say.Extracted():
@@ -224,9 +226,16 @@ class LongTermActor:
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         assert self._vectors is not None
         found = await self._finding.recalled(asked, self._vectors)
+        self._answers.keep(asked, found)
         if not asked.session_id:  # what a turn shows of them it tells by itself
             self._count_shown(hit.item.id for hit in found.hits)
         return found
+
+    def _begun(self, asked: say.RecallItems) -> say.Begun:
+        answer = self._answers.find(asked)
+        if answer is not None:
+            self._count_shown(hit.item.id for hit in answer.hits)
+        return say.Begun(self._partition.speakers, answer)
 
     def _count_shown(self, ids: Iterable[str]) -> None:
         if self._shown_counts.count(ids):
@@ -321,6 +330,7 @@ class LongTermActor:
         """Take items out of memory; gives the writes that keep their messages from being read."""
         assert self._vectors is not None
         writes = self._extracting.dropped(items)
+        self._answers.clear()
         labels = [label for item in items if (label := self._partition.label(item.id)) is not None]
         for count, item in enumerate(items, 1):
             self._partition.remove(item.id)

@@ -17,6 +17,8 @@ from actormem.ports import Vectors
 
 __all__ = [
     "ArchiveItem",
+    "BeginRecall",
+    "Begun",
     "BlockWords",
     "CountShown",
     "CutSummaries",
@@ -35,7 +37,6 @@ __all__ = [
     "Observe",
     "Observed",
     "ReadHealth",
-    "ReadSpeakers",
     "RecallItems",
     "Recalled",
     "RememberBlocks",
@@ -163,8 +164,10 @@ class CountShown(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
 
 
-class ReadSpeakers(msgspec.Struct, frozen=True):
-    """Answered by the names of those who speak in the owner's episodes: a query may be about one of them."""
+class BeginRecall(msgspec.Struct, frozen=True):
+    """What will be asked, before its query is embedded. Answered by `Begun`."""
+
+    asked: RecallItems
 
 
 class Recalled(msgspec.Struct, frozen=True):
@@ -178,6 +181,16 @@ class Recalled(msgspec.Struct, frozen=True):
     changed: tuple[Shown, ...]
     gone: tuple[str, ...] = ()
     profile: tuple[Item, ...] | None = None
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """The names of those who speak in the owner's episodes, since a query may be about one of them.
+
+    `answer` is the whole answer where the same was asked a moment ago and nothing has changed since.
+    """
+
+    speakers: tuple[str, ...]
+    answer: Recalled | None = None
 
 
 # --- front door → long-term ------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from typing import cast
 
 import msgspec
 
-from actormem.actors.memory_messages import ReadSpeakers, Recalled, RecallItems
+from actormem.actors.memory_messages import BeginRecall, Begun, Recalled, RecallItems
 from actormem.actors.services import Services
 from actormem.actors.shared_recall import recalled_with
 from actormem.core.recall.partition import query_texts
@@ -59,8 +59,10 @@ async def recall(
     degraded, vectors = list(before.degraded), before.vectors
     try:
         if asked.query and not before.until_s:
-            speakers = cast("tuple[str, ...]", await memory.ask(ReadSpeakers(), timeout_s=deadline_s))
-            vectors = await _vectors(services, asked.query, speakers, deadline_s / 2)
+            begun = cast("Begun", await memory.ask(BeginRecall(asked), timeout_s=deadline_s))
+            if begun.answer is not None and not bases:
+                return Answer(begun.answer, (), None, until_s)
+            vectors = await _vectors(services, asked.query, begun.speakers, deadline_s / 2)
             if vectors is None:
                 degraded.append("vector")
         asked = msgspec.structs.replace(asked, vectors=vectors)

@@ -48,6 +48,7 @@ class Partition:
 
     Attributes:
         offset_minutes: Offset from UTC of who spoke in the episode put last.
+        version: Counts what may change an answer: items, their states and their vectors.
     """
 
     def __init__(self, dimensions: int, words: Words | None = None) -> None:
@@ -63,6 +64,7 @@ class Partition:
             self._table, self._neighbours, self._vectors, lambda row: self._items[row].text
         )
         self.offset_minutes = 0
+        self.version = 0
         self._sessions = NameNumbers()
         self._speakers = NameNumbers()
         self._scopes = NameNumbers()
@@ -124,6 +126,7 @@ class Partition:
         A changed text loses its vectors; they stand in `without_vectors` again, as does what is archived no more,
         for the sake of an index.
         """
+        self.version += 1
         old = self.item(item.id)
         if old is not None and index_text(old) == index_text(item) and place_of(old) == place_of(item):
             row = self._rows[item.id]
@@ -155,6 +158,7 @@ class Partition:
         row = self._rows.pop(id, None)
         if row is None:
             return
+        self.version += 1
         item = self._items.pop(row)
         self._unlink(row, item)
         self._index.remove(row)
@@ -186,6 +190,7 @@ class Partition:
         Args:
             vectors: (n, dimensions) unit float32, or zero rows for texts that cannot be embedded.
         """
+        self.version += 1
         for id, vector in zip(ids, vectors, strict=True):
             row = self._rows.get(id)
             if row is not None:
@@ -207,6 +212,7 @@ class Partition:
 
     def refresh_windows(self, limit: int) -> None:
         """Make windows of turns anew, oldest change first, at most so many; about 0.1 ms each."""
+        self.version += 1
         self._windows.refresh(limit)
 
     def query_texts(self, text: str) -> tuple[str, ...]:
