@@ -193,10 +193,7 @@ def main(given: Sequence[str] | None = None) -> int:
     print(f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens\n")
     print(shown(found))
     if options.json:
-        results = {
-            key: value for name, figures in found.items() for key, value in report.flat(name, figures).items()
-        }
-        report.write_json(options.json, NAME, where, results)
+        report.write_spreads(options.json, NAME, where, found)
     return 0
 
 

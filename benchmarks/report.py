@@ -25,6 +25,7 @@ __all__ = [
     "table",
     "versions",
     "write_json",
+    "write_spreads",
 ]
 
 PACKAGES = (
@@ -172,3 +173,13 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+def write_spreads(
+    path: Path, name: str, where: Mapping[str, str], found: Mapping[str, Mapping[str, Spread]]
+) -> None:
+    """Write spreads, by row and figure, as `write_json` writes numbers."""
+    results: dict[str, float] = {}
+    for row, figures in found.items():
+        results |= flat(row, figures)
+    write_json(path, name, where, results)

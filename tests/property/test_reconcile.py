@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from actormem.core.facts.attributes import cardinality
 from actormem.core.facts.reconcile import current, reconcile, same_fact
-from actormem.core.values import Item, Owner
+from actormem.core.values import Item
+from tests.said_facts import fact_item
 
-OWNER = Owner("", "ada")
 ATTRIBUTES = ("address", "budget", "likes", "dislikes", "allergy")
 VALUES = (
     "Porto",
@@ -32,19 +32,7 @@ stated = st.tuples(st.sampled_from(ATTRIBUTES), st.sampled_from(VALUES), st.inte
 
 def item(number: int, fact: Said) -> Item:
     attribute, value, time, _ = fact
-    return Item(
-        id=f"m{number}",
-        owner=OWNER,
-        kind="fact",
-        text=f"The user: {attribute} {value}",
-        subject="user",
-        attribute=attribute,
-        value=value,
-        cardinality=cardinality(attribute),
-        event_ms=time,
-        sequence=number,
-        source_ids=(f"#{number}",),
-    )
+    return fact_item(number, attribute, value, time)
 
 
 def arrive(facts: list[Said], order: list[int]) -> dict[str, Item]:

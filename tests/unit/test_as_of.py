@@ -3,31 +3,17 @@
 import msgspec
 
 from actormem.core.facts.as_of import held_at
-from actormem.core.facts.attributes import cardinality
 from actormem.core.facts.edited import edited_value
 from actormem.core.facts.reconcile import reconcile
-from actormem.core.values import Item, Owner
-
-OWNER = Owner("", "ada")
+from actormem.core.values import Item
+from tests.said_facts import fact_item
 
 
 def told(*facts: tuple[str, str, int] | tuple[str, str, int, bool]) -> dict[str, Item]:
     """Attribute, value, time, and whether it takes back."""
     state: dict[str, Item] = {}
     for number, (attribute, value, time, *negated) in enumerate(facts, 1):
-        new = Item(
-            id=f"m{number}",
-            owner=OWNER,
-            kind="fact",
-            text=f"The user: {attribute} {value}",
-            subject="user",
-            attribute=attribute,
-            value=value,
-            cardinality=cardinality(attribute),
-            event_ms=time,
-            sequence=number,
-            source_ids=(f"#{number}",),
-        )
+        new = fact_item(number, attribute, value, time)
         for change in reconcile(new, list(state.values()), negated=bool(negated)):
             state[change.item.id] = change.item
     return state

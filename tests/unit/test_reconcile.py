@@ -6,25 +6,12 @@ import pytest
 from actormem.core.facts.reconcile import Change, current, reconcile, rivals, same_fact
 from actormem.core.facts.sameness import loose
 from actormem.core.values import Item, Owner
-
-OWNER = Owner("", "ada")
+from tests.said_facts import fact_item
 
 
 def item(number: int, attribute: str, value: str, *, at: int = 0, one: bool = False, **more: object) -> Item:
-    made = Item(
-        id=f"m{number}",
-        owner=OWNER,
-        kind="fact",
-        text=f"The user: {attribute} {value}",
-        subject="user",
-        attribute=attribute,
-        value=value,
-        cardinality="one" if one else "many",
-        event_ms=at,
-        sequence=number,
-        source_ids=(f"#{number}",),
-    )
-    return msgspec.structs.replace(made, **more)
+    made = fact_item(number, attribute, value, at)
+    return msgspec.structs.replace(made, cardinality="one" if one else "many", **more)
 
 
 def store(state: dict[str, Item], new: Item, *, negated: bool = False) -> tuple[Change, ...]:
