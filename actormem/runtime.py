@@ -15,6 +15,7 @@ from actormem.core.policy import PolicyName, checked_policy
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
 from actormem.errors import UsageError
+from actormem.exporting import Exporting
 from actormem.front import owner_of, text_or_none, zone_or_none
 from actormem.kernel import ActorSystem
 from actormem.knowledge import KnowledgeMemory
@@ -31,7 +32,7 @@ UNSET = msgspec.UNSET
 Unset: TypeAlias = msgspec.UnsetType
 
 
-class Runtime(Upkeep, KnowledgeMemory):
+class Runtime(Upkeep, KnowledgeMemory, Exporting):
     """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
 
     def __init__(

@@ -11,6 +11,7 @@ from tests.tidy import source
 INNER = {"errors", "limits"}
 FRONT = {
     "documents",
+    "exporting",
     "front",
     "knowledge",
     "memory",
