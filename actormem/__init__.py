@@ -42,6 +42,7 @@ from actormem.errors import (
     VersionError,
 )
 from actormem.opening import open
+from actormem.running import run
 from actormem.runtime import UNSET, Runtime
 from actormem.session import Session
 from actormem.statistics import Receipt, RuntimeStatistics
@@ -84,4 +85,5 @@ __all__ = [
     "UsageError",
     "VersionError",
     "open",
+    "run",
 ]

@@ -16,6 +16,7 @@ FRONT = {
     "knowledge",
     "memory",
     "opening",
+    "running",
     "runtime",
     "session",
     "statistics",
