@@ -36,7 +36,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "reply": 1.0,
     "vector": 0.5,
     "window": 0.45,
-    "session": 0.45,
+    "session": 0.5,
     "speaker": 0.25,
     "date": 1.4,
     "side": 0.3,
