@@ -212,6 +212,8 @@ class Erasures:
         if owner == FILES:
             await self._clear([name for name, _ in await record.intents(FILES)])
             return
+        await self._memory(owner, say.ReadErasure(""))  # what was asked of it before is noted then
+        await record.sync()
         found, _ = await unfinished_erasures(record, owner)
         for erasure in [one for one in found if one.whole] or found:
             try:
