@@ -97,10 +97,8 @@ class OwnerMemory(FrontDoor):
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
         owner = owner_of(user, tenant)
-        names = await self.attached(knowledge, owner.tenant)
-        bases = tuple(base_owner(owner.tenant, name) for name in names)
-        for place in (owner, *bases):
-            await self._services.unfinished.passed(place)
+        bases = tuple(base_owner(owner.tenant, one) for one in await self.attached(knowledge, owner.tenant))
+        await self._services.unfinished.passed(owner, *bases)
         answer = await recall(
             self._services, owner, asked, positive("deadline_s", deadline), strict=True, bases=bases
         )

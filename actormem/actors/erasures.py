@@ -51,12 +51,14 @@ class Erasures:
         owner, record = key.owner, self._services.record
         erasure = Erasure(session_id=key.session_id, cut="values")
         await record.sync()
-        if any(row.session_id == key.session_id for row in await record.sessions(owner)):
-            await record.sync([PutIntent(owner, erasure_name(erasure), encode_erasure(erasure))])
+        known = any(row.session_id == key.session_id for row in await record.sessions(owner))
+        if known:
+            note = PutIntent(owner, erasure_name(erasure), encode_erasure(erasure))
+            await record.sync([note, files_due(owner)])
         existed = await self._services.ref("session", key).ask(Erase(), timeout_s=ASK_TIMEOUT_S)
         gone = cast("say.Forgotten", await self._memory(owner, say.DropItems(key.session_id)))
         done = await self.unshow(owner, gone, without=key)
-        await self.end(owner, (erasure_name(erasure),))
+        await self.end(owner, (gone.name, erasure_name(CLEARING) if known else ""))
         return Erased(done.item_count, done.text_count, done.session_count + int(existed is True))
 
     async def forget_user(self, owner: Owner) -> Erased:

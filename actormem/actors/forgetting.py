@@ -4,7 +4,9 @@ The law of the file: an erasure is noted, by ids, in the commit of its first eff
 that note in the last one. Who wakes in between hides again what was hidden, and gives the same answers.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
 from typing import TypeAlias
 
 import msgspec
@@ -19,19 +21,23 @@ from actormem.core.facts.found import tells_of
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Owner, SessionKey
-from actormem.errors import NotFoundError
+from actormem.errors import NotFoundError, StorageError
 from actormem.ports import DeleteIntent, DeleteItems, PutIntent, PutItems, PutTombstones, Write
 
-__all__ = ["Forgetting"]
+__all__ = ["ErasureOrder", "Forgetting"]
 
+Done: TypeAlias = tuple[list[Write], object]
 Begun: TypeAlias = tuple[list[Write], say.Forgotten]
+ErasureOrder: TypeAlias = say.DropItems | say.EndErasure | say.ForgetItem | say.KeepPassages | say.ReadErasure
+CHANGED_KNOWLEDGE = "changed knowledge"  # why an epoch ends that showed a passage its document has no more
+NONE_EMPTIED: Mapping[str, Item] = MappingProxyType({})
 
 
-class Leaving(msgspec.Struct):
-    """An erasure that has begun: what is out of memory, and items whose words went with it to the last."""
+class Leaving(msgspec.Struct, frozen=True):
+    """An erasure that has begun: what is out of memory, and summaries whose words went with it to the last."""
 
     forgotten: say.Forgotten
-    emptied: dict[str, Item]
+    emptied: Mapping[str, Item]
 
 
 class Forgetting:
@@ -64,8 +70,29 @@ class Forgetting:
                 erasure = decode_erasure(body)
                 if erasure.whole:
                     await self._remove(tuple(self._partition.items()))
-                else:
-                    await self._begun(erasure, self._of(erasure))
+                    continue
+                # What sessions told after the first commit is cut now, and its rows with it.
+                writes, _ = await self._begun(erasure, self._of(erasure))
+                with suppress(StorageError):  # of a disk that has failed, as every acknowledgement says
+                    self._services.record.submit(writes)
+
+    async def done(self, asked: ErasureOrder, others: Callable[[say.KeepPassages], tuple[Item, ...]]) -> Done:
+        """Do it; gives what to write, and the answer for then.
+
+        Args:
+            others: The passages of a document that it has no more.
+        """
+        match asked:
+            case say.ForgetItem():
+                return await self.forget(asked)
+            case say.DropItems():
+                return await self.drop(asked.session_id)
+            case say.KeepPassages():
+                return await self.erase(others(asked), CHANGED_KNOWLEDGE)
+            case say.EndErasure():
+                return await self.ended(asked.name), None
+            case say.ReadErasure():
+                return [], self.leaving(asked.name)
 
     def leaving(self, name: str) -> say.Forgotten | None:
         """The erasure of that name, if it has begun and not ended."""
@@ -102,17 +129,32 @@ class Forgetting:
             held = [item for one in self._leaving.values() for item in one.forgotten.items]
             await self._remove(gone)
             return [], say.Forgotten((*gone, *held), frozenset())
-        erasure = Erasure(session_id=session_id, cut="values")
-        before = self.leaving(erasure_name(erasure))
-        if before is None:
-            return await self._begun(erasure, self._of(erasure))
-        return await self._begun(before.erasure, (*before.items, *self._of(erasure)))
+        noted = erasure_name(Erasure(session_id=session_id))
+        before = self._leaving.pop(noted, None)
+        gone = (
+            *(before.forgotten.items if before else ()),
+            *(one for one in self._partition.items() if one.session_id == session_id),
+        )
+        erasure = Erasure(
+            item_ids=_ids(gone),
+            touched_ids=before.forgotten.erasure.touched_ids if before else (),
+            cut="values",
+        )
+        writes, forgotten = await self._begun(erasure, gone, emptied=before.emptied if before else {})
+        # By ids from here on: the session is erased, and what is said in it now is another one's.
+        return [*writes, DeleteIntent(self._owner, noted)], forgotten
 
     async def erase(self, gone: tuple[Item, ...], reason: str, hashes: tuple[str, ...] = ()) -> Begun:
         """These items go, and no words that others said."""
         return await self._begun(Erasure(item_ids=_ids(gone), reason=reason), gone, hashes)
 
-    async def _begun(self, erasure: Erasure, gone: Sequence[Item], hashes: tuple[str, ...] = ()) -> Begun:
+    async def _begun(
+        self,
+        erasure: Erasure,
+        gone: Sequence[Item],
+        hashes: tuple[str, ...] = (),
+        emptied: Mapping[str, Item] = NONE_EMPTIED,
+    ) -> Begun:
         """Take them out of reach; gives what to write of that, and what is to be done in sessions."""
         if not gone:
             return [], say.Forgotten((), frozenset())
@@ -125,13 +167,13 @@ class Forgetting:
         dropped = await self._remove(tuple(item for item in gone if self._partition.item(item.id)))
         for item in rewritten:
             self._partition.put(item)
-        changed, emptied = await self._cut(cut)
+        changed, more = await self._cut(cut)
+        emptied = {**emptied, **more}
         hashes = (*hashes, *_block_hashes(emptied.values()))
         self._intake.buried(hashes)
         name = erasure_name(erasure)
         forgotten = say.Forgotten(tuple(gone), shown_in, name, erasure)
-        before = self._leaving.get(name)
-        self._leaving[name] = Leaving(forgotten, {**(before.emptied if before else {}), **emptied})
+        self._leaving[name] = Leaving(forgotten, emptied)
         writes: list[Write] = [PutIntent(self._owner, name, encode_erasure(erasure)), *dropped]
         writes += [PutTombstones(self._owner, hashes)] if hashes else []
         kept = (*rewritten, *changed)
@@ -200,7 +242,7 @@ def _values(erasure: Erasure, gone: Sequence[Item]) -> tuple[str, ...]:
     """What summaries must not hold."""
     if erasure.cut == "notes":
         return ()
-    quotes = (item.quote for item in gone if item.quote) if erasure.item_ids else ()
+    quotes = (item.quote for item in gone if item.quote) if erasure.cut == "words" else ()
     return (*quotes, *shown_words(gone))
 
 

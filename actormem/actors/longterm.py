@@ -18,7 +18,7 @@ from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
 from actormem.actors.extracting import Extracting
 from actormem.actors.finding import Finding
-from actormem.actors.forgetting import Begun, Forgetting
+from actormem.actors.forgetting import ErasureOrder, Forgetting
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
@@ -38,7 +38,6 @@ from actormem.ports import DeleteItems, SetProgress, Write
 
 __all__ = ["LongTermActor"]
 
-CHANGED_KNOWLEDGE = "changed knowledge"  # why an epoch ends that showed a passage its document has no more
 REMOVE_STEP_ITEMS = 16  # taken out of a partition: 8 ms, then other tasks get their turn
 
 
@@ -129,9 +128,6 @@ class LongTermActor:
             case say.ImportPassages():
                 count, changed = self._documents.changes(message)
                 self._record(await self._intake.put_passages(changed), reply, count)
-            case say.KeepPassages():
-                gone = self._documents.others(message)
-                self._record_begun(await self._forgetting.erase(gone, CHANGED_KNOWLEDGE), reply)
             case say.ListItems():
                 assert reply is not None
                 reply.answer(self._finding.listed(message))
@@ -145,15 +141,9 @@ class LongTermActor:
                 await self._keep_house(message, reply)
             case say.CountShown():
                 self._count_shown(message.ids)
-            case say.ForgetItem():
-                self._record_begun(await self._forgetting.forget(message), reply)
-            case say.DropItems():
-                self._record_begun(await self._forgetting.drop(message.session_id), reply)
-            case say.EndErasure():
-                self._record(await self._forgetting.ended(message.name), reply, None)
-            case say.ReadErasure():
-                assert reply is not None
-                reply.answer(self._forgetting.leaving(message.name))
+            case _ if isinstance(message, ErasureOrder):
+                writes, answer = await self._forgetting.done(message, self._documents.others)
+                self._record(writes, reply, answer)
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -246,11 +236,6 @@ class LongTermActor:
         self._record(writes, reply, answer)
 
     # --- what is forgotten ---------------------------------------------------------------------------------
-
-    def _record_begun(self, begun: Begun, reply: Reply | None) -> None:
-        """Store the beginning of an erasure, and answer with what has left memory."""
-        writes, forgotten = begun
-        self._record(writes, reply, forgotten)
 
     async def _remove(self, items: tuple[Item, ...]) -> list[Write]:
         """Take items out of memory; gives the writes that keep their messages from being read."""

@@ -35,10 +35,11 @@ class Unfinished:
         """Whether those wait who ask about the owner."""
         return owner in self._held
 
-    async def passed(self, key: Hashable) -> None:
-        """Return when an owner, or a session, may answer."""
-        while (over := self._over(key)) is not None:
-            await over.wait()
+    async def passed(self, *keys: Hashable) -> None:
+        """Return when these owners and sessions may answer."""
+        for key in keys:
+            while (over := self._over(key)) is not None:
+                await over.wait()
 
     def _over(self, key: Hashable) -> anyio.Event | None:
         owner = key.owner if isinstance(key, SessionKey) else key
