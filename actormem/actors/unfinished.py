@@ -53,11 +53,6 @@ async def unfinished_erasures(record: Record, owner: Owner) -> tuple[list[Erasur
     """What is noted of an owner's erasures, and the sessions of others that may show any of it."""
     noted = await record.intents(owner)
     found = [decode_erasure(body) for name, body in noted if name.startswith(ERASURE_INTENTS)]
-    sessions = set[SessionKey]()
-    if is_base(owner):
-        for erasure in found:
-            if erasure.whole:
-                sessions |= (await record.base_contents(owner)).shown_in
-            for id in erasure.item_ids:
-                sessions |= {key for key, _ in await record.shown_in(owner, id)}
-    return found, frozenset(sessions)
+    if found and is_base(owner):
+        return found, (await record.base_contents(owner)).shown_in
+    return found, frozenset()

@@ -206,6 +206,21 @@ async def test_a_retention_pass_that_a_kill_cuts_off_leaves_no_half(
     assert begun >= 2
 
 
+async def test_a_runtime_that_closes_at_once_leaves_the_rest_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = await left_by(forgotten_item, CANARY, tmp_path / "m", tmp_path, monkeypatch)
+    folder = copies.made[1]
+    for _ in range(3):
+        async with opened(folder):
+            pass
+    async with opened(folder) as runtime:
+        assert CANARY not in await seen(runtime, "ada")
+        await runtime.settle()
+        assert files_holding(folder, CANARY) == []
+    assert await noted(folder) == ""
+
+
 async def test_who_asks_meanwhile_waits_and_others_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +280,28 @@ async def test_a_session_that_cannot_be_read_keeps_the_others_from_nothing(tmp_p
         assert runtime.statistics().erasures_failed == 1
         await runtime.forget_session("broken", user="ada")
         assert (await runtime.forget(item.id, user="ada")).item_count == 1
+        assert files_holding(tmp_path, CANARY) == []
+
+
+async def test_what_is_said_in_a_session_after_it_was_forgotten_stays(tmp_path: Path) -> None:
+    async with opened(tmp_path) as runtime:
+        await answered(await runtime.spawn("said", user="ada"), SAID)
+        await answered(await runtime.spawn("broken", user="ada"), "What is my address?")
+    break_session(tmp_path, "broken")
+    async with opened(tmp_path) as runtime:
+        with pytest.raises(actormem.StorageError):
+            await runtime.forget_session("said", user="ada")
+        await answered(await runtime.spawn("said", user="ada"), "I'm allergic to walnuts.")
+    async with opened(tmp_path) as runtime:
+        assert "walnuts" in repr(await runtime.items("ada")), "it is another session's"
+        again = await runtime.spawn("said", user="ada")
+        assert [one.text for one in await again.messages()] == ["I'm allergic to walnuts.", "OK."]
+        assert await address(runtime) is None
+        await runtime.forget_session("broken", user="ada")
+    async with opened(tmp_path) as runtime:
+        await runtime.settle()
+        assert runtime.statistics().erasures_resumed == 1
+        assert "walnuts" in repr(await runtime.items("ada"))
         assert files_holding(tmp_path, CANARY) == []
 
 
