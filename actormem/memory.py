@@ -263,12 +263,17 @@ class OwnerMemory(FrontDoor):
     ) -> Receipt:
         """Erase an item with all its versions, and tell what was erased.
 
+        Any forgetting that has begun is done to its end: where the caller is cancelled, beside him; after a crash at
+        the next opening, before anything of the user is answered.
+
         Args:
             sources: `redact` cuts the words out of the messages, episodes, notes and summaries they came from
                 or stand in; `keep` leaves the transcript as it is.
 
         Raises:
             NotFoundError: The user has no item of that id.
+            StorageError: A session cannot be read; the item is out of reach, and gone from all others. Forget that
+                session, and then the item again.
         """
         if sources not in ("redact", "keep"):
             raise UsageError(f"sources must be 'redact' or 'keep', not {sources!r}")

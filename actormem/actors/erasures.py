@@ -217,6 +217,8 @@ class Erasures:
         await self._memory(owner, say.ReadErasure(""))  # what was asked of it before is noted then
         await record.sync()
         found, _ = await unfinished_erasures(record, owner)
+        # Caches and files last: what is erased before is still noted in them if this ends half-way too.
+        found.sort(key=lambda one: one == CLEARING)
         for erasure in [one for one in found if one.whole] or found:
             try:
                 await self._resumed(owner, erasure)
