@@ -63,8 +63,9 @@ class FrontDoor:
             raise UsageError("the runtime was opened in another event loop", hint="open one in each loop")
 
     async def ask(self, ref: Ref, message: object, *, timeout_s: float = ASK_TIMEOUT_S) -> object:
-        """The actor's answer."""
+        """The actor's answer, once nothing is half erased there."""
         self.check_loop()
+        await self._services.unfinished.passed(ref.key)
         return await ref.ask(message, timeout_s=timeout_s)
 
     async def ask_memory(self, owner: Owner, message: object) -> object:

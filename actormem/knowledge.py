@@ -6,15 +6,15 @@ from contextlib import suppress
 import msgspec
 
 from actormem.actors import memory_messages as say
-from actormem.actors.messages import Redact, Wake
+from actormem.actors.messages import Wake
 from actormem.core.ids import checked_id
 from actormem.core.knowledge.bases import base_owner
-from actormem.core.values import Owner, SessionKey
+from actormem.core.values import Owner
 from actormem.documents import Document, DocumentGiven, read_documents
 from actormem.errors import NotFoundError, OverloadedError, StoppedError
 from actormem.front import Progress, told
 from actormem.memory import OwnerMemory
-from actormem.ports import BaseRow, EraseOwner
+from actormem.ports import BaseRow
 from actormem.statistics import Receipt
 
 __all__ = ["Imported", "KnowledgeMemory"]
@@ -91,9 +91,9 @@ class KnowledgeMemory(OwnerMemory):
                 assert isinstance(count, int)
                 added, done = added + count, done + len(batch)
                 await told(progress, done, total)
-            removed += await self._keep_only(base, document)
+            removed += await self._seen_through(base, self._keep_only(base, document))
         if removed:
-            await self._scrub(base)
+            await self._seen_through(base, self._erasures.end_files(base))
         return Imported(
             document_count=len(parsed), passage_count=total, added_count=added, removed_count=removed
         )
@@ -115,21 +115,10 @@ class KnowledgeMemory(OwnerMemory):
         """
         base = _base(name, tenant)
         self.check_loop()
-        record = self._services.record
-        self._services.forgetting.add(base)
-        try:
-            await record.sync()
-            held = await record.base_contents(base)
-            if not held.item_ids:
-                raise NotFoundError("this tenant has no knowledge base of that name", id=name)
-            texts, sessions = await self._taken_off(base, held.shown_in, held.item_ids, "removed knowledge")
-            await self._system.stop("longterm", base, "removed")
-            await record.sync([EraseOwner(base)])
-            await self._system.stop("longterm", base, "removed")  # who asked meanwhile had it read again
-        finally:
-            self._services.forgetting.discard(base)
-        await self._scrub(base)
-        return Receipt(item_count=len(held.item_ids), text_count=texts, session_count=sessions)
+        receipt = await self._receipt(base, self._erasures.remove_base(base))
+        if not receipt.item_count:
+            raise NotFoundError("this tenant has no knowledge base of that name", id=name)
+        return receipt
 
     async def _keep_only(self, base: Owner, document: Document) -> int:
         """Take out the passages that the document has no more; gives how many."""
@@ -137,23 +126,12 @@ class KnowledgeMemory(OwnerMemory):
         gone = await self._ask_base(base, say.KeepPassages(document.id, kept))
         assert isinstance(gone, say.Forgotten)
         if gone.items:
-            ids = frozenset(item.id for item in gone.items)
-            await self._taken_off(base, gone.shown_in, ids, "changed knowledge")
+            await self._erasures.unshow(base, gone)
+            await self._erasures.end_rows(base, gone)
         return len(gone.items)
 
-    async def _taken_off(
-        self, base: Owner, shown_in: frozenset[SessionKey], ids: frozenset[str], reason: str
-    ) -> tuple[int, int]:
-        """Take passages off the notes that show them, and off those that are being written; texts and sessions."""
-        counts: list[int] = []
-        residents = {key for key in self._session_keys() if key.owner.tenant == base.tenant}
-        for key in sorted(shown_in | residents):
-            newest_only = key not in shown_in
-            asked = Redact(words=(), values=(), item_ids=ids, reason=reason, newest_only=newest_only)
-            counts.append(await self._redact(key, asked))
-        return sum(counts), sum(1 for count in counts if count)
-
     async def _ask_base(self, base: Owner, asked: object) -> object:
+        await self._services.unfinished.passed(base)
         if base in self._services.forgetting:
             raise StoppedError("nothing is taken in", reason="the knowledge base is being removed")
         return await self.ask_memory(base, asked)

@@ -1,24 +1,24 @@
 """An owner's long-term memory, as the runtime gives it: recall, remember, list, edit, import, forget."""
 
 from collections import Counter
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import msgspec
 
 from actormem import limits
 from actormem.actors import memory_messages as say
-from actormem.actors.messages import Erase, Redact, Redacted
+from actormem.actors.erasures import Erased, Erasures
 from actormem.actors.recalling import recall
-from actormem.actors.redacting import shown_words
+from actormem.core.erasure import Cut, Erasure
 from actormem.core.ids import checked_id, checked_scope
 from actormem.core.knowledge.bases import base_owner
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
-from actormem.errors import UsageError
+from actormem.errors import OverloadedError, StoppedError, UsageError
 from actormem.front import (
     FrontDoor,
     Given,
@@ -35,11 +35,11 @@ from actormem.front import (
     text_or_none,
     told,
 )
-from actormem.ports import EraseOwner
 from actormem.statistics import Receipt
 
 __all__ = ["OwnerMemory"]
 
+Done = TypeVar("Done")
 IMPORT_BATCH = 64  # messages taken in at a time, so that live turns of the same owner get their turn between
 
 
@@ -97,8 +97,8 @@ class OwnerMemory(FrontDoor):
         )
         deadline = self._services.options.recall_deadline_s if deadline_s is None else deadline_s
         owner = owner_of(user, tenant)
-        names = await self.attached(knowledge, owner.tenant)
-        bases = tuple(base_owner(owner.tenant, name) for name in names)
+        bases = tuple(base_owner(owner.tenant, one) for one in await self.attached(knowledge, owner.tenant))
+        await self._services.unfinished.passed(owner, *bases)
         answer = await recall(
             self._services, owner, asked, positive("deadline_s", deadline), strict=True, bases=bases
         )
@@ -219,8 +219,8 @@ class OwnerMemory(FrontDoor):
         asked = say.EditItem(checked_id(item_id, "item id"), item_text(text))
         edited = cast("Item", await self.ask_memory(owner, asked))
         shown = await self._services.record.shown_in(owner, item_id)
-        redact = Redact(words=(), values=(), item_ids=(item_id,), reason="an edit")
-        await self._redacted(owner, {key for key, _ in shown}, redact)
+        old = say.Forgotten((edited,), frozenset(key for key, _ in shown), erasure=Erasure(reason="an edit"))
+        await self._erasures.unshow(owner, old)
         return edited
 
     async def import_history(
@@ -263,97 +263,65 @@ class OwnerMemory(FrontDoor):
     ) -> Receipt:
         """Erase an item with all its versions, and tell what was erased.
 
+        Any forgetting that has begun is done to its end: where the caller is cancelled, beside him; after a crash at
+        the next opening, before anything of the user is answered.
+
         Args:
             sources: `redact` cuts the words out of the messages, episodes, notes and summaries they came from
                 or stand in; `keep` leaves the transcript as it is.
 
         Raises:
             NotFoundError: The user has no item of that id.
+            StorageError: A session cannot be read; the item is out of reach, and gone from all others. Forget that
+                session, and then the item again.
         """
         if sources not in ("redact", "keep"):
             raise UsageError(f"sources must be 'redact' or 'keep', not {sources!r}")
         owner = owner_of(user, tenant)
-        redact = sources == "redact"
-        asked = say.ForgetItem(checked_id(item_id, "item id"), redact)
-        gone = cast("say.Forgotten", await self.ask_memory(owner, asked))
-        sessions_of = {session for item in gone.items for session, _ in item.sources}
-        keys = {SessionKey(owner, session) for session in sessions_of if session and redact}
-        cut = _redact(gone.items, words=redact)
-        texts, sessions = await self._redacted(owner, gone.shown_in | keys, cut, gone.touched_ids)
-        await self._scrub(owner)
-        return Receipt(item_count=len(gone.items), text_count=texts, session_count=sessions)
+        cut: Cut = "words" if sources == "redact" else "values"
+        asked = say.ForgetItem(checked_id(item_id, "item id"), cut)
+        return await self._receipt(owner, self._forget_item(owner, asked))
 
     async def forget_session(self, session_id: str, *, user: str, tenant: str = "") -> Receipt:
         """Erase a session: its messages, summaries and notes, and every memory that came from it."""
         owner = owner_of(user, tenant)
         key = SessionKey(owner, checked_id(session_id, "session id"))
-        existed = await self.ask(self._system.ref("session", key), Erase())
-        gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems(session_id)))
-        cut = _redact(gone.items, words=False)
-        texts, sessions = await self._redacted(owner, gone.shown_in - {key}, cut)
-        await self._scrub(owner)
-        return Receipt(
-            item_count=len(gone.items), text_count=texts, session_count=int(existed is True) + sessions
-        )
+        return await self._receipt(owner, self._erasures.forget_session(key))
 
     async def forget_user(self, user: str, *, tenant: str = "") -> Receipt:
         """Erase everything of a user: sessions, memories, vectors, caches."""
         owner = owner_of(user, tenant)
-        self.check_loop()
-        self._services.forgetting.add(owner)
+        return await self._receipt(owner, self._erasures.forget_user(owner))
+
+    @property
+    def _erasures(self) -> Erasures:
+        return Erasures(self._services)
+
+    async def _forget_item(self, owner: Owner, asked: say.ForgetItem) -> Erased:
+        gone = cast("say.Forgotten", await self.ask_memory(owner, asked))
+        return await self._erasures.forget_items(owner, gone)
+
+    async def _receipt(self, owner: Owner, erasing: Coroutine[object, object, Erased]) -> Receipt:
+        """What an erasure did."""
+        done = await self._seen_through(owner, erasing)
+        return Receipt(
+            item_count=done.item_count, text_count=done.text_count, session_count=done.session_count
+        )
+
+    async def _seen_through(self, owner: Owner, erasing: Coroutine[object, object, Done]) -> Done:
+        """Erase; what the caller does not see through, because he is cancelled or it fails, upkeep does."""
         try:
-            await self._services.record.sync()
-            rows = await self._services.record.sessions(owner)
-            keys = {SessionKey(owner, row.session_id) for row in rows}
-            for key in sorted(keys | self._residents(owner)):
-                await self.ask(self._system.ref("session", key), Erase())
-            gone = cast("say.Forgotten", await self.ask_memory(owner, say.DropItems("")))
-            await self._services.record.sync([EraseOwner(owner)])
-            await self._system.stop("longterm", owner, "forgotten")
+            self.check_loop()
+            await self._services.unfinished.passed(owner)
+            return await erasing
+        except UsageError:
+            raise
+        except BaseException:
+            with suppress(OverloadedError, StoppedError):
+                self._system.ref("upkeep", owner).tell(say.EndErasures(owner))
+            raise
         finally:
-            self._services.forgetting.discard(owner)
-        await self._scrub(owner)
-        return Receipt(item_count=len(gone.items), text_count=0, session_count=len(keys))
-
-    def _residents(self, owner: Owner) -> set[SessionKey]:
-        """The owner's sessions in memory: a note that is being written now is in one of them."""
-        return {key for key in self._session_keys() if key.owner == owner}
-
-    def _session_keys(self) -> tuple[SessionKey, ...]:
-        return cast("tuple[SessionKey, ...]", self._system.keys("session"))
-
-    async def _redact(self, key: SessionKey, asked: Redact) -> int:
-        """How many texts of the session were changed."""
-        done = await self.ask(self._system.ref("session", key), asked)
-        return cast("Redacted", done).text_count
-
-    async def _redacted(
-        self, owner: Owner, keys: AbstractSet[SessionKey], asked: Redact, touched_ids: tuple[str, ...] = ()
-    ) -> tuple[int, int]:
-        """How many texts were changed, and of how many sessions: of these, and of notes written meanwhile.
-
-        What another session says of its own accord stands, in memory or not: of it only notes go that show the items.
-        """
-        in_notes = Redact(words=(), values=(), item_ids=(*asked.item_ids, *touched_ids), reason=asked.reason)
-        counts: list[int] = []
-        for key in sorted(keys | self._residents(owner)):
-            counts.append(await self._redact(key, asked if key in keys else in_notes))
-        if asked.values:
-            await self.ask_memory(owner, say.CutSummaries(tuple(filter(None, (*asked.words, *asked.values)))))
-        return sum(counts), sum(1 for texts in counts if texts)
-
-    async def _scrub(self, owner: Owner) -> None:
-        self._services.erasure_count += 1
-        await self._services.cache.drop_owner(owner)
-        await self._services.record.scrub()
-
-
-def _redact(items: Sequence[Item], *, words: bool) -> Redact:
-    return Redact(
-        words=tuple({item.quote for item in items}) if words else (),
-        values=shown_words(items),
-        item_ids=tuple(item.id for item in items),
-    )
+            erasing.close()
 
 
 def _imported(log: Sequence[Given]) -> list[Message]:

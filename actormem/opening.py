@@ -140,6 +140,8 @@ async def _services(
         llm=found_llm,
         counting=tokenizers,
         ref=system.ref,
+        stop=system.stop,
+        keys=system.keys,
         build_index=wiring.build_index,
         draw_nonce=lambda: f"{SystemRandom().getrandbits(32):08x}",
         draw_share=SystemRandom().random,

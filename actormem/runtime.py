@@ -7,9 +7,13 @@ import msgspec
 
 from actormem import wiring
 from actormem.actors import messages as say
+from actormem.actors.extracting import EXTRACT_INTENTS
+from actormem.actors.memory_messages import EndErasures
 from actormem.actors.services import Services
+from actormem.actors.unfinished import unfinished_erasures
 from actormem.core.budget import Budget
 from actormem.core.context.layout import Layout
+from actormem.core.erasure import BYTES_INTENTS, ERASURE_INTENTS
 from actormem.core.ids import checked_id, checked_scope
 from actormem.core.policy import PolicyName, checked_policy
 from actormem.core.values import SessionKey
@@ -48,10 +52,18 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
 
     async def resume(self) -> None:
         """Take up what was in flight when the folder was left; `open` does it."""
-        for key in await self._services.record.behind():
-            self._system.ref("session", key).tell(say.Wake())
-        if self._services.llm is not None and self._services.options.extract:
-            for owner in await self._services.record.owners_with_intents():
+        services = self._services
+        for owner in await services.record.owners_with_intents(BYTES_INTENTS):
+            self._system.ref("upkeep", owner).tell(EndErasures(owner))
+        for owner in await services.record.owners_with_intents(ERASURE_INTENTS):
+            _, shown_in = await unfinished_erasures(services.record, owner)
+            services.unfinished.hold(owner, shown_in)
+            self._system.ref("upkeep", owner).tell(EndErasures(owner, held=True))
+        for key in await services.record.behind():
+            if not services.unfinished.holds(key.owner):
+                self._system.ref("session", key).tell(say.Wake())
+        if services.llm is not None and services.options.extract:
+            for owner in await services.record.owners_with_intents(EXTRACT_INTENTS):
                 self._system.ref("longterm", owner).tell(say.Wake())
 
     # --- sessions ---------------------------------------------------------------------------------------
@@ -128,7 +140,7 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
     async def settle(self) -> None:
         """Return when no background work is pending: summaries swapped in, facts and vectors made, all durable."""
         self.check_loop()
-        for kind in ("session", "summarizer", "session", "longterm", "upkeep"):
+        for kind in ("upkeep", "session", "summarizer", "session", "longterm", "upkeep"):
             for key in self._system.keys(kind):
                 await self.ask(self._system.ref(kind, key), say.Settle(), timeout_s=SETTLE_TIMEOUT_S)
         await self._services.record.sync()

@@ -52,6 +52,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         corrections: Values that users took back for another ("no, it's …", "不对，是…").
         supersessions: Facts that were live and that something newer took the place of, or took back.
         gate_skips: User messages for which nothing was recalled, since nothing could come of it.
+        erasures_resumed, erasures_failed: Of those that whoever began them did not end, by a crash or because he was
+            cancelled: brought to their end, and not yet; these are tried again at the next opening.
         retention_failures: Sessions and owners whose retention could not be seen to; it is tried again a day later.
     """
 
@@ -87,6 +89,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     hits_used: int
     gate_skips: int
     retention_failures: int
+    erasures_resumed: int
+    erasures_failed: int
     corrections: int
     supersessions: int
 
@@ -127,6 +131,8 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         hits_used=counters.hits_used,
         gate_skips=counters.gate_skips,
         retention_failures=counters.retention_failures,
+        erasures_resumed=counters.erasures_resumed,
+        erasures_failed=counters.erasures_failed,
         corrections=counters.corrections,
         supersessions=counters.supersessions,
     )

@@ -1,7 +1,6 @@
 """Looking after memories, as the runtime gives it: archive, checkup, and whose memories there are."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import cast
 
@@ -9,10 +8,9 @@ import anyio.to_thread
 import msgspec
 
 from actormem.actors import memory_messages as say
-from actormem.actors.messages import Redact
 from actormem.core.health.checkup import Checkup, Finding, findings
 from actormem.core.ids import checked_id
-from actormem.core.values import Item, Owner, SessionKey
+from actormem.core.values import Item, Owner
 from actormem.errors import UsageError
 from actormem.front import owner_of, switch, whole
 from actormem.memory import OwnerMemory
@@ -63,11 +61,7 @@ class Upkeep(OwnerMemory):
         look = partial(findings, health.items, now_ms=self._services.clock.now_ms(), waiting=health.waiting)
         found = await anyio.to_thread.run_sync(look, limiter=self._services.searching)
         if repairs:
-            shown_in = set[SessionKey]()
-            found = tuple([await self._repaired(owner, one, shown_in) for one in found])
-            await self._unshown(
-                owner, [one for one in found if one.applied and one.repair == "forget"], shown_in
-            )
+            found = await self._seen_through(owner, self._applied(owner, found))
         return Checkup(owner=owner, item_count=len(health.items), findings=found)
 
     async def owners(self, *, limit: int = 100) -> tuple[OwnerRow, ...]:
@@ -82,7 +76,18 @@ class Upkeep(OwnerMemory):
         await self._services.record.sync()
         return await self._services.record.owners(limit)
 
-    async def _repaired(self, owner: Owner, finding: Finding, shown_in: set[SessionKey]) -> Finding:
+    async def _applied(self, owner: Owner, found: Sequence[Finding]) -> tuple[Finding, ...]:
+        """The findings, applied if they could be; what was forgotten is in no note or file any more."""
+        gone: list[say.Forgotten] = []
+        done = tuple([await self._repaired(owner, one, gone) for one in found])
+        for one in gone:
+            await self._erasures.unshow(owner, one)
+            await self._erasures.end_rows(owner, one)
+        if gone:
+            await self._erasures.end_files(owner)
+        return done
+
+    async def _repaired(self, owner: Owner, finding: Finding, gone: list[say.Forgotten]) -> Finding:
         """The finding, applied if it could be: who changed the items meanwhile knew better."""
         first, *others = finding.item_ids
         try:
@@ -90,8 +95,8 @@ class Upkeep(OwnerMemory):
                 case "supersede":
                     await self.ask_memory(owner, say.SupersedeItems(first, tuple(others)))
                 case "forget":
-                    gone = await self.ask_memory(owner, say.ForgetItem(first, sources=False))
-                    shown_in |= cast("say.Forgotten", gone).shown_in
+                    asked = say.ForgetItem(first, "notes", reason="a checkup")
+                    gone.append(cast("say.Forgotten", await self.ask_memory(owner, asked)))
                 case "embed":
                     await self.ask_memory(owner, say.EmbedItems())
                 case "edit":
@@ -99,14 +104,3 @@ class Upkeep(OwnerMemory):
         except UsageError:
             return finding
         return msgspec.structs.replace(finding, applied=True)
-
-    async def _unshown(
-        self, owner: Owner, forgotten: Sequence[Finding], shown_in: AbstractSet[SessionKey]
-    ) -> None:
-        """Take what was forgotten out of notes, and its bytes out of the files."""
-        if not forgotten:
-            return
-        ids = tuple(id for one in forgotten for id in one.item_ids)
-        redact = Redact(words=(), values=(), item_ids=ids, reason="a checkup")
-        await self._redacted(owner, shown_in, redact)
-        await self._scrub(owner)

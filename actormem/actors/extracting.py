@@ -33,8 +33,9 @@ from actormem.errors import ActorMemError
 from actormem.kernel import Scope
 from actormem.ports import LLM, DeleteIntent, PutIntent, Write
 
-__all__ = ["Extracting"]
+__all__ = ["EXTRACT_INTENTS", "Extracting"]
 
+EXTRACT_INTENTS: Final = "extract:"  # what the names of our intents begin with
 BATCH_MESSAGES: Final = (
     8  # of one call: enough to share the instructions, few enough that none is read carelessly
 )
@@ -94,7 +95,8 @@ class Extracting:
         self._scope, self._said = scope, said
         self._heard_s = self._services.clock.monotonic_s()
         stored = await self._services.record.intents(self._owner)
-        for name, body in sorted(stored, key=lambda one: (len(one[0]), one[0])):
+        own = [one for one in stored if one[0].startswith(EXTRACT_INTENTS)]
+        for name, body in sorted(own, key=lambda one: (len(one[0]), one[0])):
             source = msgspec.msgpack.decode(body, type=tuple[str, str])
             self._waiting[source] = Waiting(name)
         self.want()
@@ -116,7 +118,7 @@ class Extracting:
         writes: list[Write] = []
         if len(self._waiting) >= WAITING_MAX:
             writes += self._given_up([next(iter(self._waiting))])
-        name = f"extract:{episode.id}"
+        name = f"{EXTRACT_INTENTS}{episode.id}"
         self._waiting[source] = Waiting(name, found.urgent)
         writes.append(PutIntent(self._owner, name, msgspec.msgpack.encode(source)))
         if found.urgent or len(self._waiting) >= BATCH_MESSAGES:

@@ -3,18 +3,19 @@
 The law of the file: it changes the partition and gives back the writes that make it last, as `intake` does.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from actormem.actors import memory_messages as say
 from actormem.actors.checking import health, superseded
+from actormem.actors.forgetting import Begun
 from actormem.actors.intake import Intake
-from actormem.actors.retiring import cooled, retirement, retirement_writes, told_again
+from actormem.actors.retiring import RETENTION, cooled, quotes_cut, retirement, retirement_writes, told_again
 from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.health.retention import retired
 from actormem.core.recall.partition import Partition
-from actormem.core.values import Item, Owner, SessionKey
+from actormem.core.values import Item, Owner
 from actormem.ports import PutItems, Write
 
 __all__ = ["Housekeeping", "Order"]
@@ -28,8 +29,7 @@ class Housekeeping:
 
     Args:
         item_of: The item of an id, or a NotFoundError.
-        shown_in: Sessions whose notes show items.
-        remove: Takes items out of the partition; gives the writes that belong to it.
+        erase: Begins the erasure of items, for a reason, and buries hashes with them.
     """
 
     def __init__(
@@ -40,16 +40,14 @@ class Housekeeping:
         services: Services,
         *,
         item_of: Callable[[str], Item],
-        shown_in: Callable[[Sequence[Item]], Awaitable[frozenset[SessionKey]]],
-        remove: Callable[[tuple[Item, ...]], Awaitable[list[Write]]],
+        erase: Callable[[tuple[Item, ...], str, tuple[str, ...]], Awaitable[Begun]],
     ) -> None:
         self._owner = owner
         self._partition = partition
         self._intake = intake
         self._services = services
         self._item_of = item_of
-        self._shown_in = shown_in
-        self._remove = remove
+        self._erase = erase
 
     async def done(self, asked: Order, vectors: PartitionVectors) -> Done:
         """Do it; gives what to write and the answer for then."""
@@ -74,8 +72,8 @@ class Housekeeping:
     async def _retire(self, vectors: PartitionVectors) -> Done:
         now_ms, retention = self._services.clock.now_ms(), self._services.options.retention
         found = retired(self._partition.items(), retention, now_ms)
-        answer = retirement(self._partition, found, await self._shown_in(found.gone))
-        dropped = await self._remove(found.gone)
-        self._intake.buried(told_again(found))
+        cut_count = quotes_cut(self._partition, found)
+        writes, forgotten = await self._erase(found.gone, RETENTION, told_again(found))
         vectors.remove(cooled(self._partition, found.changed))
-        return [*dropped, *retirement_writes(self._owner, found)], answer
+        answer = retirement(found, forgotten, cut_count)
+        return [*writes, *retirement_writes(self._owner, found, answer)], answer

@@ -5,7 +5,7 @@ place alone: nothing of another owner can be found here, since it is not here; a
 another's. Everything here follows from the record; the partition is a cache of it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 
@@ -15,30 +15,27 @@ import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.answers import RecentAnswers
-from actormem.actors.block_items import block_name
 from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
 from actormem.actors.extracting import Extracting
 from actormem.actors.finding import Finding
+from actormem.actors.forgetting import ErasureOrder, Forgetting
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
 from actormem.actors.messages import Settle, Wake
 from actormem.actors.reading import said_in
-from actormem.actors.redacting import shown_words
 from actormem.actors.services import Services
 from actormem.actors.usage import ShownCounts
 from actormem.actors.vectors import PartitionVectors
-from actormem.core.facts.found import tells_of
-from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
-from actormem.core.values import Item, Owner, SessionKey
+from actormem.core.values import Item, Owner
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LOAD_STEP_ITEMS
-from actormem.ports import DeleteItems, PutItems, PutTombstones, SetProgress, Write
+from actormem.ports import DeleteItems, SetProgress, Write
 
 __all__ = ["LongTermActor"]
 
@@ -56,14 +53,14 @@ class LongTermActor:
         self._intake = Intake(owner, self._partition, services, self._extracting.offer)
         self._shown_counts = ShownCounts(self._partition, services)
         self._daily = Daily(owner, services)
+        self._forgetting = Forgetting(owner, self._partition, self._intake, services, remove=self._remove)
         self._housekeeping = Housekeeping(
             owner,
             self._partition,
             self._intake,
             services,
             item_of=self._item,
-            shown_in=self._shown_in,
-            remove=self._remove,
+            erase=self._forgetting.erase,
         )
         self._answers = RecentAnswers(self._partition, services.clock)
         self._finding = Finding(owner, self._partition, self._intake, services)
@@ -87,6 +84,7 @@ class LongTermActor:
             rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in ids]
             self._partition.set_vectors(ids, np.stack(rows))
         self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
+        await self._forgetting.started()
         self._vectors.want()
         await self._extracting.started(scope, partial(said_in, self._partition))
 
@@ -132,8 +130,6 @@ class LongTermActor:
             case say.ImportPassages():
                 count, changed = self._documents.changes(message)
                 self._record(await self._intake.put_passages(changed), reply, count)
-            case say.KeepPassages():
-                await self._erase(self._documents.others(message), reply, shown=True)
             case say.ListItems():
                 assert reply is not None
                 reply.answer(self._finding.listed(message))
@@ -147,13 +143,9 @@ class LongTermActor:
                 await self._keep_house(message, reply)
             case say.CountShown():
                 self._count_shown(message.ids)
-            case say.ForgetItem():
-                await self._forget(message, reply)
-            case say.CutSummaries():
-                cut = self._intake.blocks.holding(message.values)
-                self._record(await self._cut_summaries(cut), reply, None)
-            case say.DropItems():
-                await self._drop(message, reply)
+            case _ if isinstance(message, ErasureOrder):
+                writes, answer = await self._forgetting.done(message, self._documents.others)
+                self._record(writes, reply, answer)
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -253,78 +245,6 @@ class LongTermActor:
         self._record(writes, reply, answer)
 
     # --- what is forgotten ---------------------------------------------------------------------------------
-
-    async def _forget(self, asked: say.ForgetItem, reply: Reply | None) -> None:
-        item = self._item(asked.id)
-        blocks = self._intake.blocks
-        gone = (item, *blocks.earlier(item)) if item.source == "summary" else self._intake.links.chain(item)
-        rewritten: list[Item] = []
-        wholes: set[str] = set()
-        if asked.sources:
-            others = self._intake.links.of_sources(one for one in gone if one.source != "summary")
-            gone = (*gone, *(one for one in others if one not in gone and tells_of(one, gone)))
-            rewritten, wholes = self._intake.links.without_words(
-                [one for one in gone if one.source != "summary"]
-            )
-        words = {one.quote for one in gone if one.quote} | {one.text for one in gone} | wholes
-        ids = {one.id for one in gone}
-        values = (*(one.quote for one in gone if one.quote), *shown_words(gone))
-        cut = [pair for pair in blocks.holding(values) if pair[0].id not in ids]
-        touched = (*rewritten, *(whole for whole, _ in cut))
-        shown_in = await self._shown_in((*gone, *touched))
-        dropped = await self._remove(gone)
-        for other in rewritten:
-            self._partition.put(other)
-        words |= {block_name(one.session_id, one.sequence) for one in gone if one.source == "summary"}
-        hashes = tuple(text_hash(word) for word in words)
-        writes: list[Write] = [
-            DeleteItems(self._owner, tuple(one.id for one in gone)),
-            PutTombstones(self._owner, hashes),
-            *dropped,
-            *await self._cut_summaries(cut),
-        ]
-        if rewritten:
-            writes.append(PutItems(tuple(rewritten)))
-        self._intake.buried(hashes)
-        self._record(writes, reply, say.Forgotten(gone, shown_in, tuple(one.id for one in touched)))
-
-    async def _cut_summaries(self, cut: Sequence[tuple[Item, Item | None]]) -> list[Write]:
-        """Put what is left of summaries in their place."""
-        left = tuple(rest for _, rest in cut if rest is not None)
-        empty = tuple(whole for whole, rest in cut if rest is None)
-        for item in left:
-            self._partition.put(item)
-        await self._remove(empty)
-        writes: list[Write] = [PutItems(left)] if left else []
-        if (
-            empty
-        ):  # its block has other words left, which are not to come back as an item when the session wakes
-            hashes = tuple(text_hash(block_name(item.session_id, item.sequence)) for item in empty)
-            writes += [DeleteItems(self._owner, tuple(item.id for item in empty))]
-            writes += [PutTombstones(self._owner, hashes)]
-            self._intake.buried(hashes)
-        return writes
-
-    async def _drop(self, asked: say.DropItems, reply: Reply | None) -> None:
-        gone = tuple(
-            item
-            for item in self._partition.items()
-            if not asked.session_id or item.session_id == asked.session_id
-        )
-        await self._erase(gone, reply, shown=bool(asked.session_id))
-
-    async def _erase(self, gone: tuple[Item, ...], reply: Reply | None, *, shown: bool) -> None:
-        """Remove items; with `shown`, where they were shown is told."""
-        shown_in = await self._shown_in(gone) if gone and shown else frozenset[SessionKey]()
-        writes = await self._remove(gone)
-        writes += [DeleteItems(self._owner, tuple(item.id for item in gone))] if gone else []
-        self._record(writes, reply, say.Forgotten(gone, shown_in))
-
-    async def _shown_in(self, items: Sequence[Item]) -> frozenset[SessionKey]:
-        record = self._services.record
-        await record.sync()
-        found = [await record.shown_in(self._owner, item.id) for item in items]
-        return frozenset(key for places in found for key, _ in places)
 
     async def _remove(self, items: tuple[Item, ...]) -> list[Write]:
         """Take items out of memory; gives the writes that keep their messages from being read."""

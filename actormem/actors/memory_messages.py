@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from actormem.core.erasure import Cut, Erasure
 from actormem.core.facts.found import Found
 from actormem.core.facts.request import Said
 from actormem.core.knowledge.split import Passage
@@ -21,10 +22,11 @@ __all__ = [
     "Begun",
     "BlockWords",
     "CountShown",
-    "CutSummaries",
     "DropItems",
     "EditItem",
     "EmbedItems",
+    "EndErasure",
+    "EndErasures",
     "Extracted",
     "ForgetItem",
     "Forgotten",
@@ -36,6 +38,7 @@ __all__ = [
     "ListItems",
     "Observe",
     "Observed",
+    "ReadErasure",
     "ReadHealth",
     "RecallItems",
     "Recalled",
@@ -287,31 +290,42 @@ class ForgetItem(msgspec.Struct, frozen=True):
     """Erase an item and what came from the same words. Answered by `Forgotten` when durable."""
 
     id: str
-    sources: bool
+    cut: Cut
+    reason: str = "forgetting"
 
 
 class Forgotten(msgspec.Struct, frozen=True):
-    """What was erased, and the sessions that have shown any of it or of what its words were cut out of.
+    """What has left memory, and the sessions that have shown any of it or of what its words were cut out of.
 
-    `touched_ids` are the items the words were cut out of: episodes, and summaries that told the same.
+    Its rows stay until `EndErasure` of that name; an empty name where there was nothing to erase.
     """
 
     items: tuple[Item, ...]
     shown_in: frozenset[SessionKey]
-    touched_ids: tuple[str, ...] = ()
+    name: str = ""
+    erasure: Erasure = Erasure()
 
 
-class CutSummaries(msgspec.Struct, frozen=True):
-    """Cut the lines that hold one of these values out of remembered summaries. Answered by None when durable.
+class ReadErasure(msgspec.Struct, frozen=True):
+    """Answered by the `Forgotten` of an erasure that has begun and not ended, or None."""
 
-    Asked once the sessions are redacted: what they told before is then in.
+    name: str
+
+
+class EndErasure(msgspec.Struct, frozen=True):
+    """Delete the rows of an erasure, now that no session shows them, and cut what sessions told meanwhile.
+
+    Answered by None when durable; may be repeated.
     """
 
-    values: tuple[str, ...]
+    name: str
 
 
 class DropItems(msgspec.Struct, frozen=True):
-    """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten`, durable."""
+    """Erase every item of a session, or of the owner where it is empty. Answered by `Forgotten`, durable.
+
+    Those of an owner leave memory alone: their rows go with his.
+    """
 
     session_id: str
 
@@ -329,13 +343,22 @@ class RetireItems(msgspec.Struct, frozen=True):
     """Take the next step of what retention asks for. Answered by `Retirement` when durable."""
 
 
+class EndErasures(msgspec.Struct, frozen=True):
+    """Bring what is noted of an owner's erasures to its end: who began them does not. A tell to upkeep.
+
+    With `held`, those wait who ask about the owner.
+    """
+
+    owner: Owner
+    held: bool = False
+
+
 class Retirement(msgspec.Struct, frozen=True):
-    """Items that notes must not show any more, and the sessions that show them.
+    """Items that have left memory, and that notes must not show any more.
 
     `erased_count` texts were erased; with `more` there is another step.
     """
 
-    items: tuple[Item, ...]
-    shown_in: frozenset[SessionKey]
+    forgotten: Forgotten
     erased_count: int
     more: bool

@@ -1,8 +1,8 @@
 """What every actor is given: the ports behind which the world stands, and the ways to the other actors."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import count
-from typing import Protocol
+from typing import Protocol, cast
 
 import anyio
 import msgspec
@@ -12,17 +12,19 @@ from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.precedence import Precedence
+from actormem.actors.unfinished import Unfinished
 from actormem.core.facts.declared import NONE_DECLARED, Attributes
 from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
 from actormem.core.recall.words import Words
-from actormem.core.values import Owner
+from actormem.core.values import Owner, SessionKey
 from actormem.errors import ProviderError
 from actormem.kernel import Clock, Ref
 from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, VectorIndex, Vectors, Warmer
 
 __all__ = ["Counters", "Options", "Services"]
 
+ERASURES_AT_ONCE = 4  # owners whose erasures are resumed at the same time: turns of others come between
 PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
@@ -82,6 +84,8 @@ class Counters(msgspec.Struct):
     hits_used: int = 0
     gate_skips: int = 0
     retention_failures: int = 0
+    erasures_resumed: int = 0
+    erasures_failed: int = 0
     corrections: int = 0
     supersessions: int = 0
 
@@ -112,6 +116,8 @@ class Services:
         llm: LLM | None,
         counting: Counting,
         ref: Callable[[str, Hashable], Ref],
+        stop: Callable[[str, Hashable, str], Awaitable[None]],
+        keys: Callable[[str], tuple[Hashable, ...]],
         build_index: Callable[[Labels, Vectors], VectorIndex],
         draw_nonce: Callable[[], str],
         draw_share: Callable[[], float],
@@ -129,6 +135,8 @@ class Services:
         self.prices_for = counting.prices
         self.calibrations = Calibrations()
         self.ref = ref
+        self.stop = stop
+        self._keys = keys
         self.build_index = build_index
         self.draw_nonce = draw_nonce
         self.draw_share = draw_share
@@ -140,6 +148,7 @@ class Services:
         self.forgetting: set[Owner] = (
             set()
         )  # users whose sessions take nothing in, bases not looked into meanwhile
+        self.unfinished = Unfinished()
         self.precedence = Precedence(clock)
         self.llm_calls = LLMCalls(
             clock=clock,
@@ -149,10 +158,15 @@ class Services:
             deadline_s=options.llm_deadline_s,
         )
         self.extracting = anyio.CapacityLimiter(options.summaries_at_once)
+        self.erasing = anyio.CapacityLimiter(ERASURES_AT_ONCE)
         self.words = Words()
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
         self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
+
+    def sessions(self) -> tuple[SessionKey, ...]:
+        """The sessions that are in memory now."""
+        return cast("tuple[SessionKey, ...]", self._keys("session"))
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts.

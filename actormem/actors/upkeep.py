@@ -1,24 +1,27 @@
-"""The upkeep actor, shared by all owners: has what is too old erased, one owner after the other.
+"""The upkeep actor: has what is too old erased, one owner after the other, and ends what others left half erased.
 
-Law of this file: it does what the front door does when it forgets, in the same order: items, then the sessions that
-show them, then the bytes. It asks; nobody asks it but to settle. What fails is counted, and tried again the next day.
+Law of this file: it does what the front door does when it forgets, by the same road. It asks; nobody asks it but to
+settle. What fails is counted, and tried again: the retention the next day, an erasure at the next opening. One is
+shared by all owners for the retention; one of each owner's own ends his erasures.
 """
 
+from contextlib import suppress
 from typing import cast
 
 from actormem.actors import memory_messages as say
+from actormem.actors.erasures import Erasures
 from actormem.actors.expiring import has_expired
-from actormem.actors.messages import ExpireTexts, Redact, Redacted, Settle
+from actormem.actors.messages import ExpireTexts, Redacted, Settle, Wake
+from actormem.actors.retiring import files_due
 from actormem.actors.services import Services
+from actormem.core.erasure import FILES
 from actormem.core.health.retention import before_ms
 from actormem.core.values import Owner, SessionKey
-from actormem.errors import ActorMemError, StorageError
+from actormem.errors import ActorMemError, OverloadedError, StoppedError, StorageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import ASK_TIMEOUT_S
 
 __all__ = ["UpkeepActor"]
-
-REASON = "retention"
 
 
 class UpkeepActor:
@@ -26,6 +29,7 @@ class UpkeepActor:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._erasures = Erasures(services)
 
     async def started(self, scope: Scope) -> None:
         """Nothing to get ready."""
@@ -43,9 +47,11 @@ class UpkeepActor:
             case say.RetentionDue():
                 try:
                     if await self._retire(message.owner) + await self._expire(message.owner):
-                        await self._scrub(message.owner)
+                        await self._erasures.end_files(message.owner)
                 except ActorMemError:
                     self._services.counters.retention_failures += 1
+            case say.EndErasures():
+                await self._end_erasures(message.owner, held=message.held)
             case Settle():
                 assert reply is not None
                 reply.answer(None)
@@ -58,10 +64,11 @@ class UpkeepActor:
         while True:
             asked = services.ref("longterm", owner).ask(say.RetireItems(), timeout_s=ASK_TIMEOUT_S)
             step = cast("say.Retirement", await asked)
-            ids = tuple(item.id for item in step.items)
-            redact = Redact(words=(), values=(), item_ids=ids, reason=REASON)
-            for key in sorted(step.shown_in):
-                await self._asked(key, redact)
+            try:
+                await self._erasures.unshow(owner, step.forgotten)
+                await self._erasures.end_rows(owner, step.forgotten)
+            except ActorMemError:  # what has not ended is out of memory, and noted
+                services.counters.retention_failures += 1
             count += step.erased_count
             if not step.more:
                 return count
@@ -81,10 +88,11 @@ class UpkeepActor:
             except StorageError:
                 old = True  # it says so itself when it is asked
             if old:
+                await services.record.sync([files_due(owner)])
                 count += await self._asked(key, ExpireTexts(oldest))
         return count
 
-    async def _asked(self, key: SessionKey, message: ExpireTexts | Redact) -> int:
+    async def _asked(self, key: SessionKey, message: ExpireTexts) -> int:
         """How many texts the session erased; one that fails keeps the others from nothing."""
         try:
             answer = await self._services.ref("session", key).ask(message, timeout_s=ASK_TIMEOUT_S)
@@ -93,7 +101,19 @@ class UpkeepActor:
             return 0
         return cast("Redacted", answer).text_count
 
-    async def _scrub(self, owner: Owner) -> None:
-        self._services.erasure_count += 1
-        await self._services.cache.drop_owner(owner)
-        await self._services.record.scrub()
+    async def _end_erasures(self, owner: Owner, *, held: bool) -> None:
+        """Bring an owner's erasures to an end; then his sessions may take up what was in flight."""
+        services = self._services
+        try:
+            async with services.erasing:
+                await self._erasures.resume(owner)
+        except ActorMemError:
+            services.counters.erasures_failed += 1
+        finally:
+            if held:
+                services.unfinished.release(owner)
+        if held and owner != FILES:
+            for key in await services.record.behind():
+                if key.owner == owner:
+                    with suppress(OverloadedError, StoppedError):
+                        services.ref("session", key).tell(Wake())

@@ -130,7 +130,7 @@ def owners(connection: sqlite3.Connection, limit: int) -> tuple[OwnerRow, ...]:
         """SELECT tenant, user,
             (SELECT count(*) FROM sessions WHERE sessions.owner_no = owners.owner_no),
             (SELECT count(*) FROM items WHERE items.owner_no = owners.owner_no)
-        FROM owners ORDER BY owner_no DESC LIMIT ?""",
+        FROM owners WHERE user <> '' ORDER BY owner_no DESC LIMIT ?""",
         (limit,),
     )
     return tuple(
@@ -168,11 +168,12 @@ def checked_intent(name: str, body: bytes, expected: int) -> tuple[str, bytes]:
     return name, body
 
 
-def owners_with_intents(connection: sqlite3.Connection) -> tuple[Owner, ...]:
-    """Owners for whom something is still to be done."""
+def owners_with_intents(connection: sqlite3.Connection, prefix: str) -> tuple[Owner, ...]:
+    """Owners for whom something is still to be done whose name begins so."""
     rows = connection.execute(
-        """SELECT tenant, user FROM owners
-        WHERE owner_no IN (SELECT owner_no FROM intents) ORDER BY owner_no"""
+        """SELECT tenant, user FROM owners WHERE owner_no IN
+            (SELECT owner_no FROM intents WHERE substr(name, 1, length(?)) = ?) ORDER BY owner_no""",
+        (prefix, prefix),
     )
     return tuple(Owner(tenant, user) for tenant, user in rows)
 

@@ -212,8 +212,8 @@ class SqliteRecord:
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
         return await self._read(lambda connection: reads.intents(connection, owner))
 
-    async def owners_with_intents(self) -> tuple[Owner, ...]:
-        return await self._read(reads.owners_with_intents)
+    async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
+        return await self._read(lambda connection: reads.owners_with_intents(connection, prefix))
 
     async def base_contents(self, base: Owner) -> BaseContents:
         return await self._read(lambda connection: reads.base_contents(connection, base))

@@ -31,6 +31,14 @@ async def test_an_intent_is_there_until_it_is_deleted_and_the_newest_of_a_name_s
         assert await record.owners_with_intents() == (BOB,)
 
 
+async def test_owners_are_found_by_what_the_names_of_their_intents_begin_with(place: Place) -> None:
+    async with place.open() as record:
+        await record.sync([PutIntent(ADA, "erase:a", b""), PutIntent(BOB, "extract:erase:", b"")])
+        assert await record.owners_with_intents("erase:") == (ADA,)
+        assert await record.owners_with_intents("ERASE:") == ()
+        assert await record.owners_with_intents("e") == (ADA, BOB)
+
+
 async def test_intents_go_with_their_owner_and_those_of_others_stay(place: Place) -> None:
     async with place.open() as record:
         await record.sync([PutIntent(ADA, "a", b"1"), PutIntent(BOB, "a", b"2"), EraseOwner(ADA)])

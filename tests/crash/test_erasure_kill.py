@@ -1,0 +1,128 @@
+"""kill -9 while things are forgotten: each is there whole or gone to the last byte, once the folder is open again.
+
+A child process says things and forgets them, each kind in turn, and prints each once it is acknowledged, and each
+commit of a forgetting; the parent kills it after so many lines, opens the folder and looks.
+"""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import actormem
+from tests.runtimes import files_holding
+
+CHILD = """
+import os, sys
+import anyio, actormem
+
+forgetting = []
+
+async def main():
+    async with actormem.open(sys.argv[1], embedder="hashing", durability="process") as runtime:
+        tell_commits(runtime._services.record)
+        for number in range(int(sys.argv[2]), 10_000):
+            street = f"{10_000 + number} Quillon Walk"
+            user = f"u{number}" if number % 3 == 2 else "ada"
+            for name in ("said", "shown"):
+                session = await runtime.spawn(f"{name}{number}", user=user)
+                said = f"My new address is {street}." if name == "said" else "What is my address?"
+                async with session.turn(said) as turn:
+                    turn.reply("Noted.")
+            os.write(1, b"said %d\\n" % number)
+            forgetting.append(number)
+            await forget(runtime, user, number)
+            forgetting.clear()
+            os.write(1, b"gone %d\\n" % number)
+
+def tell_commits(record):
+    submit = record.submit
+
+    def told(writes, then=None):
+        def committed(error):
+            if forgetting:
+                os.write(1, b"commit 0\\n")
+            if then is not None:
+                then(error)
+
+        submit(writes, committed)
+
+    record.submit = told
+
+async def forget(runtime, user, number):
+    if number % 3 == 0:
+        await runtime.forget((await runtime.value(user, "address")).id, user=user)
+    elif number % 3 == 1:
+        await runtime.forget_session(f"said{number}", user=user)
+    else:
+        await runtime.forget_user(user)
+
+anyio.run(main)
+"""
+
+
+def killed(folder: Path, first: int, lines: int) -> dict[str, int]:
+    """The last number that was said, and the last that was forgotten, by what the child told."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder), str(first)], stdout=subprocess.PIPE, env=environment
+    )
+    assert process.stdout is not None
+    try:
+        heard = [process.stdout.readline() for _ in range(lines)]
+    finally:
+        process.kill()
+    rest, _ = process.communicate()
+    whole = [line.split() for line in [*heard, *rest.splitlines(keepends=True)] if line.endswith(b"\n")]
+    assert len(whole) >= lines, "the child ended before it was killed"
+    return {word.decode(): int(number) for word, number in whole}
+
+
+async def look(folder: Path, first: int, told: dict[str, int]) -> int:
+    """Look at every number of the round; how many erasures were resumed."""
+    gone, said = told.get("gone", first - 1), told.get("said", first - 1)
+    async with actormem.open(folder, embedder="hashing") as runtime:
+        await runtime.settle()
+        shown = repr(
+            [await runtime.items(user, history=True) for user in ("ada", f"u{said}", f"u{said + 1}")]
+        )
+        counts = runtime.statistics()
+        assert counts.erasures_failed == 0
+    for number in range(first, said + 2):
+        street = f"{10_000 + number} Quillon Walk"
+        holding = files_holding(folder, street)
+        if number <= gone:
+            assert holding == [], f"{street} was forgotten"
+        else:
+            assert bool(holding) == (street in shown), f"{street} is half there"
+    return counts.erasures_resumed
+
+
+async def kill_and_look(folder: Path, count: int) -> int:
+    chance = random.Random("erasure")
+    first, resumed_count = 0, 0
+    for _ in range(count):
+        told = killed(folder, first, chance.randrange(2, 40))
+        resumed_count += await look(folder, first, told)
+        first = told.get("said", first) + 2
+    return resumed_count
+
+
+@pytest.fixture(params=["asyncio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """One loop is enough: what dies is the process."""
+    return str(request.param)
+
+
+@pytest.mark.anyio
+async def test_a_kill_leaves_nothing_half_forgotten(tmp_path: Path) -> None:
+    await kill_and_look(tmp_path, 1)
+
+
+@pytest.mark.anyio
+@pytest.mark.full
+async def test_kills_at_any_moment_leave_nothing_half_forgotten(tmp_path: Path) -> None:
+    assert await kill_and_look(tmp_path, 12), "no kill hit an erasure"
