@@ -5,7 +5,7 @@ The law of the file: a warning, never a refusal; where nothing can be found out 
 
 import logging
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
 
 __all__ = ["file_system", "warn_of_network"]
@@ -42,7 +42,7 @@ def warn_of_network(folder: Path) -> None:
         )
 
 
-def file_system(folder: PurePosixPath, mounts: str) -> str:
+def file_system(folder: PurePath, mounts: str) -> str:
     """The type of the file system that a resolved path lies on.
 
     Args:
