@@ -67,7 +67,7 @@ def check_log(path: Path) -> None:
     damage = log_damage(path)
     if damage is not None:
         raise CorruptError(
-            "the log of the record is damaged",
+            "the log of the record is damaged (actormem verify --repair cuts it back)",
             path=str(log_of(path)),
             expected="a sound log",
             found=f"frame {damage.frame} is not, before {damage.lost_commits} commits",

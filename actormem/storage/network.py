@@ -12,9 +12,9 @@ __all__ = ["file_system", "warn_of_network"]
 
 MOUNTS: Final = Path("/proc/self/mounts")
 MOUNTS_BYTES_MAX: Final = 4 * 1024 * 1024  # tens of thousands of mounts; what stands behind is not looked at
-NETWORK: Final = frozenset(
-    "9p afs afpfs beegfs ceph cifs davfs fuse.glusterfs fuse.rclone fuse.s3fs fuse.sshfs glusterfs lustre ncpfs nfs "
-    "nfs4 smb2 smb3 smbfs virtiofs".split()
+NETWORK: Final = re.compile(
+    "9p|afpfs|afs|beegfs|ceph|cifs|davfs|glusterfs|lustre|ncpfs|nfs4?|smb[23]|smbfs|virtiofs"
+    "|fuse[.](glusterfs|rclone|s3fs|sshfs)"
 )
 OCTAL: Final = re.compile(r"\\([0-7]{3})")  # how the table writes blanks in names
 
@@ -33,7 +33,7 @@ def warn_of_network(folder: Path) -> None:
         kind = file_system(folder.resolve(), mounts)
     except OSError:
         return
-    if kind in NETWORK:
+    if NETWORK.fullmatch(kind):
         logger.warning(
             "the folder lies on a network file system (%s): that one process alone has it, and that what was"
             " acknowledged outlives a crash, cannot be promised there: %s",

@@ -19,7 +19,15 @@ from actormem.storage.failures import storage_error
 from actormem.storage.log_check import check_log, log_damage, log_of
 from actormem.storage.migration import FORMAT_VERSION, INTENTS, migrate
 
-__all__ = ["FORMAT_VERSION", "Durability", "connect_reader", "connect_writer", "files_bytes"]
+__all__ = [
+    "FORMAT_VERSION",
+    "Durability",
+    "check_header",
+    "connect",
+    "connect_reader",
+    "connect_writer",
+    "files_bytes",
+]
 
 Durability: TypeAlias = Literal["power", "process"]
 

@@ -134,7 +134,9 @@ def test_the_oldest_goes_where_too_many_are_damaged(tmp_path: Path) -> None:
         (tmp_path / "file").write_text(str(number))
         aside.take([tmp_path / "file", tmp_path / "none"], "file")
     kept = sorted((tmp_path / "damaged").iterdir())
-    assert [(place / "file").read_text() for place in kept] == [str(number) for number in range(3, KEPT_MAX + 3)]
+    assert [(place / "file").read_text() for place in kept] == [
+        str(number) for number in range(3, KEPT_MAX + 3)
+    ]
     now_ms[0] -= 10 * 86_400_000  # the clock was wrong: nothing stays for longer than a week by either
     aside.expire()
     aside.clear()

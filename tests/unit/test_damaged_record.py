@@ -43,7 +43,9 @@ async def submit(record: actormem.ports.Record, number: int) -> None:
     for place, owner in enumerate(OWNERS):
         key, first = SessionKey(owner, "s"), number * EVENTS
         events = tuple(
-            StoredEvent(sequence=one, name=f"m{one}", body=b"b" * 20, text=f"{owner.user} said {one} " + "w" * 80)
+            StoredEvent(
+                sequence=one, name=f"m{one}", body=b"b" * 20, text=f"{owner.user} said {one} " + "w" * 80
+            )
             for one in range(first + 1, first + EVENTS + 1)
         )
         ids = [1_000 * place + number * 6 + one for one in range(1, 7)]
@@ -109,9 +111,9 @@ async def looked_at(folder: Path, copy: Path, name: str, content: bytes) -> dict
     try:
         return await state(copy)
     except CorruptError as error:
-        assert error.path.startswith(str(copy / "record.db"))
-        assert error.expected
-        assert error.found
+        assert error.path.startswith(str(copy / "record.db"))  # noqa: PT017
+        assert error.expected  # noqa: PT017
+        assert error.found  # noqa: PT017
         return None
     finally:
         shutil.rmtree(copy)
@@ -159,7 +161,10 @@ async def test_damage_to_the_log_is_told_or_cuts_its_end_alone(tmp_path: Path, k
         found = await looked_at(last, tmp_path / "copy", "record.db-wal", changed)
         told_count += found is None
         if found is not None:
-            ends = [next(n for n in range(STEPS) if states[n][owner.user] == found[owner.user]) for owner in OWNERS]
+            ends = [
+                next(n for n in range(STEPS) if states[n][owner.user] == found[owner.user])
+                for owner in OWNERS
+            ]
             assert kind == "cut" or ends in ([3, 3], [3, 2], [2, 2]), f"{kind}, seed {seed}"
     assert kind == "cut" or told_count > 3
 
@@ -205,7 +210,15 @@ async def test_a_log_that_a_crash_can_have_left_is_no_damage(tmp_path: Path) -> 
     last = (await crashed_after_each_step(tmp_path / "folder"))[-1]
     log = last / "record.db-wal"
     content = log.read_bytes()
-    for left in (b"", content[:20], content[:32], bytes(32), bytes(5_000), content[:-5], content[: len(content) // 2]):
+    for left in (
+        b"",
+        content[:20],
+        content[:32],
+        bytes(32),
+        bytes(5_000),
+        content[:-5],
+        content[: len(content) // 2],
+    ):
         log.write_bytes(left)
         assert log_damage(last / "record.db") is None
     log.write_bytes(content[:-200] + bytes(200))  # torn in its last commit
