@@ -121,8 +121,11 @@ class LongTermActor:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
         if self._unreadable is not None:
             self._receive_unread(message, reply, self._unreadable)
-            return
-        self._daily.look()
+        else:
+            self._daily.look()
+            await self._receive(message, reply)
+
+    async def _receive(self, message: object, reply: Reply | None) -> None:
         match message:
             case say.RecallItems():
                 assert reply is not None

@@ -166,7 +166,9 @@ class Services:
         with self.clock.deadline(EMBED_DEADLINE_S):
             try:
                 vectors = await embedder.embed(texts)
-                sound = vectors.shape == (len(texts), embedder.dimensions) and bool(np.isfinite(vectors).all())
+                sound = vectors.shape == (len(texts), embedder.dimensions) and bool(
+                    np.isfinite(vectors).all()
+                )
             except ProviderError:
                 raise
             except Exception as error:

@@ -82,10 +82,10 @@ class SetAside:
 def time_ms(place: Path) -> int:
     """When it was set aside; 0 where its name does not say so."""
     try:
-        date = datetime.strptime(place.name.partition("-")[0], DATE)
+        date = datetime.strptime(place.name.partition("-")[0], DATE.replace("Z", "%z"))  # noqa: DTZ007 - it has its zone
     except ValueError:
         return 0
-    return int(date.replace(tzinfo=UTC).timestamp() * 1000)
+    return int(date.timestamp() * 1000)
 
 
 def removed(path: Path) -> None:

@@ -89,7 +89,9 @@ def checked_types(row: tuple[T, ...], *types: type[object]) -> tuple[T, ...]:
     for value, expected in zip(row, types, strict=True):
         if type(value) is not expected:
             raise DamagedRowError(
-                "a row is damaged", expected=f"a value of type {expected.__name__}", found=type(value).__name__
+                "a row is damaged",
+                expected=f"a value of type {expected.__name__}",
+                found=type(value).__name__,
             )
     return row
 

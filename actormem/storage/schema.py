@@ -194,6 +194,12 @@ def check_file(path: Path, durability: Durability) -> None:
 
 
 def check_header(connection: sqlite3.Connection, path: Path) -> None:
+    """Look at the marks in the file's header.
+
+    Raises:
+        VersionError: A newer version wrote the file.
+        CorruptError: It is not ours.
+    """
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     table_count: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
