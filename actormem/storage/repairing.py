@@ -21,7 +21,7 @@ from actormem.storage.checks import checksum
 from actormem.storage.failures import storage_error
 from actormem.storage.log_check import LogDamage, log_damage, log_of
 from actormem.storage.places import SCRUB_MARK, mark
-from actormem.storage.schema import check_header, connect
+from actormem.storage.schema import check_header, check_parts, connect
 from actormem.storage.verification import Damage, Rows, file_damages, look_at_rows, tolerant_text
 
 __all__ = ["RECORD_NAME", "Verification", "verify_folder"]
@@ -110,6 +110,7 @@ def looked_at(path: Path) -> tuple[int, Rows | None, list[Damage]]:
     found: list[Damage] = []
     version, rows = 0, None
     try:
+        check_parts(path)
         with closing(connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             connection.text_factory = tolerant_text
             check_header(connection, path)

@@ -23,6 +23,7 @@ __all__ = [
     "FORMAT_VERSION",
     "Durability",
     "check_header",
+    "check_parts",
     "connect",
     "connect_reader",
     "connect_writer",
@@ -172,8 +173,7 @@ def check_file(path: Path, durability: Durability) -> None:
     and the folder opens. The tables are compared with their indexes, which costs a half more than looking at them
     alone: without it a damaged index hides rows.
     """
-    if not path.is_file():
-        raise foreign(path, "no file")
+    check_parts(path)
     if durability == "power":
         check_log(path)
     elif (damage := log_damage(path)) is not None:
@@ -191,6 +191,19 @@ def check_file(path: Path, durability: Durability) -> None:
         connection.close()
     if sound != "ok":
         raise CorruptError("the record is damaged", path=str(path), expected="a sound database", found=sound)
+
+
+def check_parts(path: Path) -> None:
+    """Look whether the database and what SQLite keeps beside it are files at all.
+
+    Raises:
+        CorruptError: One is something else.
+    """
+    if not path.is_file():
+        raise foreign(path, "no file")
+    for part in (log_of(path), path.with_name(path.name + "-shm")):
+        if part.exists() and not part.is_file():
+            raise CorruptError("the record is damaged", path=str(part), expected="a file", found="no file")
 
 
 def check_header(connection: sqlite3.Connection, path: Path) -> None:
