@@ -139,7 +139,7 @@ async def test_damage_to_the_database_is_told_or_changes_nothing(tmp_path: Path,
     true = await state(folder)
     content = (folder / "record.db").read_bytes()
     told_count = 0
-    for seed in range(30):
+    for seed in range(20):
         changed = damaged(content, kind, random.Random(f"{kind} {seed}"))
         found = await looked_at(folder, tmp_path / "copy", "record.db", changed)
         told_count += found is None
@@ -156,7 +156,7 @@ async def test_damage_to_the_log_is_told_or_cuts_its_end_alone(tmp_path: Path, k
     content = (last / "record.db-wal").read_bytes()
     states = [await state(copy) for copy in copies]
     told_count = 0
-    for seed in range(24):
+    for seed in range(16):
         changed = damaged(content, kind, random.Random(f"{kind} {seed}"))
         found = await looked_at(last, tmp_path / "copy", "record.db-wal", changed)
         told_count += found is None
@@ -166,7 +166,7 @@ async def test_damage_to_the_log_is_told_or_cuts_its_end_alone(tmp_path: Path, k
                 for owner in OWNERS
             ]
             assert kind == "cut" or ends in ([3, 3], [3, 2], [2, 2]), f"{kind}, seed {seed}"
-    assert kind == "cut" or told_count > 3
+    assert kind == "cut" or told_count > 2
 
 
 async def test_a_cut_log_gives_whole_commits_alone(tmp_path: Path) -> None:

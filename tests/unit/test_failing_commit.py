@@ -110,6 +110,6 @@ async def test_a_commit_that_is_cut_off_anywhere_leaves_all_as_it_was(tmp_path: 
         if not cut:
             break
         cut_count += 1
-        steps = steps * 2 + 1
+        steps = steps * 3 // 2 + 1
     assert steps < STEPS_MAX
     assert cut_count > 7
