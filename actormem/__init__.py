@@ -47,6 +47,7 @@ from actormem.runtime import UNSET, Runtime
 from actormem.session import Session
 from actormem.statistics import Receipt, RuntimeStatistics
 from actormem.turn import Turn
+from actormem.verifying import Verification, verify
 
 __all__ = [
     "UNSET",
@@ -83,7 +84,9 @@ __all__ = [
     "Trace",
     "Turn",
     "UsageError",
+    "Verification",
     "VersionError",
     "open",
     "run",
+    "verify",
 ]

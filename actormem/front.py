@@ -1,5 +1,6 @@
 """What the front door's methods share: checked arguments, and asking an actor from the right loop."""
 
+import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from inspect import isawaitable
@@ -52,13 +53,19 @@ class FrontDoor:
         self._system = system
         self._services = services
         self._loop = anyio.lowlevel.current_token()
+        self._pid = os.getpid()
 
     def check_loop(self) -> None:
-        """A runtime belongs to its event loop.
+        """A runtime belongs to its process and its event loop.
 
         Raises:
-            UsageError: This is another one.
+            UsageError: This is another one. In a fork its threads are gone, and its files are the parent's.
         """
+        if os.getpid() != self._pid:
+            raise UsageError(
+                f"the runtime was opened in process {self._pid}, and this is a fork of it",
+                hint="open one in each process, after it was forked",
+            )
         if anyio.lowlevel.current_token() != self._loop:
             raise UsageError("the runtime was opened in another event loop", hint="open one in each loop")
 

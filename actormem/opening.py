@@ -25,6 +25,7 @@ from actormem.front import positive, share, switch, whole
 from actormem.kernel import ActorSystem, Clock, SystemClock
 from actormem.ports import LLM, Cache, Embedder, Record, Tokenizer, Warmer
 from actormem.runtime import Runtime
+from actormem.storage.aside import SetAside
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
 
@@ -127,7 +128,7 @@ async def _services(
     prewarm: str | Warmer | None,
 ) -> Services:
     """What every actor is given; the ports it is made of are closed when the stack is left."""
-    cache = _kept(stack, MemoryCache() if folder is None else DiskCache(folder / CACHE_FOLDER))
+    cache = _kept(stack, _cache(folder, system.clock))
     found_llm = _kept(stack, wiring.make_llm(llm))
     found_warmer = _kept(stack, wiring.make_warmer(prewarm))
     found_embedder = _kept(stack, await wiring.started_embedder(embedder))
@@ -148,6 +149,12 @@ async def _services(
         options=options,
         warmer=found_warmer,
     )
+
+
+def _cache(folder: Path | None, clock: Clock) -> Cache:
+    if folder is None:
+        return MemoryCache()
+    return DiskCache(folder / CACHE_FOLDER, aside=SetAside(folder, clock.now_ms))
 
 
 def _kept(stack: AsyncExitStack, port: Port) -> Port:

@@ -192,12 +192,16 @@ class Cache(Protocol):
 
 
 class SessionHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """What is needed to wake a session: the newest snapshot (or None) and the events after it, in order."""
+    """What is needed to wake a session: the newest snapshot (or None) and the events after it, in order.
+
+    `damaged_count` counts damaged snapshots that were left aside.
+    """
 
     snapshot: bytes | None
     snapshot_sequence: int
     events: tuple[StoredEvent, ...]
     progress: int
+    damaged_count: int = 0
 
 
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,11 +228,15 @@ class BaseContents(msgspec.Struct, frozen=True):
 
 
 class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
-    """All items of an owner, by number, and their vectors of one embedder (float32 bytes) by item id."""
+    """All items of an owner, by number, and their vectors of one embedder (float32 bytes) by item id.
+
+    `damaged_count` counts damaged vectors that were left aside: they are made anew.
+    """
 
     items: tuple[Item, ...]
     vectors: Mapping[str, bytes]
     tombstones: frozenset[str]
+    damaged_count: int = 0
 
 
 class OwnerRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -240,13 +248,14 @@ class OwnerRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts since opening, and sizes now."""
+    """Counts since opening, and sizes now. `damaged_rows` are derived ones (vectors, snapshots), made anew."""
 
     commit_count: int
     write_count: int
     failed_commit_count: int
     waiting_count: int
     size_bytes: int
+    damaged_rows: int = 0
 
 
 class Record(Protocol):

@@ -68,9 +68,19 @@ class LongTermActor:
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
+        self._unreadable: StorageError | None = None
 
     async def started(self, scope: Scope) -> None:
-        """Read the owner's items and vectors from the record."""
+        """Read the owner's items and vectors from the record.
+
+        A memory that cannot be read answers with that error, until it is woken again; others go on.
+        """
+        try:
+            await self._load(scope)
+        except StorageError as error:
+            self._unreadable = error
+
+    async def _load(self, scope: Scope) -> None:
         services = self._services
         stored = await services.record.load_items(self._owner, services.embedder.name)
         for count, item in enumerate(stored.items, 1):
@@ -79,7 +89,12 @@ class LongTermActor:
             if count % LOAD_STEP_ITEMS == 0:
                 await anyio.lowlevel.checkpoint()
         self._intake.loaded(stored.tombstones)
-        ids = [id for id in stored.vectors if self._partition.item(id) is not None]
+        size_bytes = services.embedder.dimensions * np.dtype(np.float32).itemsize
+        ids = [
+            id
+            for id, vector in stored.vectors.items()
+            if len(vector) == size_bytes and self._partition.item(id) is not None
+        ]
         if ids:
             rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in ids]
             self._partition.set_vectors(ids, np.stack(rows))
@@ -104,7 +119,13 @@ class LongTermActor:
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
-        self._daily.look()
+        if self._unreadable is not None:
+            self._receive_unread(message, reply, self._unreadable)
+        else:
+            self._daily.look()
+            await self._receive(message, reply)
+
+    async def _receive(self, message: object, reply: Reply | None) -> None:
         match message:
             case say.RecallItems():
                 assert reply is not None
@@ -155,6 +176,15 @@ class LongTermActor:
                 self._settled()
             case _:
                 raise AssertionError(f"long-term memory was sent a {type(message).__name__}")
+
+    def _receive_unread(self, message: object, reply: Reply | None, error: StorageError) -> None:
+        """Nothing is on its way, and all of it may be erased; for all else it would have to be read."""
+        if reply is not None and isinstance(message, Settle):
+            reply.answer(None)
+        elif reply is not None and isinstance(message, say.DropItems) and not message.session_id:
+            reply.answer(say.Forgotten((), frozenset()))
+        else:
+            raise error.with_traceback(None)
 
     # --- what goes in -----------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Protocol, cast
 
 import anyio
 import msgspec
+import numpy as np
 
 from actormem import limits
 from actormem.actors.calibrations import Calibrations
@@ -25,6 +26,7 @@ from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, Vect
 __all__ = ["Counters", "Options", "Services"]
 
 ERASURES_AT_ONCE = 4  # owners whose erasures are resumed at the same time: turns of others come between
+EMBED_DEADLINE_S = 60.0  # of one call: a remote embedder that hangs must not hold its owner for ever
 PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
@@ -172,11 +174,20 @@ class Services:
         """The vectors of the texts.
 
         Raises:
-            ProviderError: Whatever the embedder raised: one of the caller's own may raise anything.
+            ProviderError: Whatever the embedder raised, or gave: one of the caller's own may do anything.
         """
-        try:
-            return await self.embedder.embed(texts)
-        except ProviderError:
-            raise
-        except Exception as error:
-            raise ProviderError(f"raised {type(error).__name__}", provider=self.embedder.name) from error
+        embedder = self.embedder
+        with self.clock.deadline(EMBED_DEADLINE_S):
+            try:
+                vectors = await embedder.embed(texts)
+                sound = vectors.shape == (len(texts), embedder.dimensions) and bool(
+                    np.isfinite(vectors).all()
+                )
+            except ProviderError:
+                raise
+            except Exception as error:
+                raise ProviderError(f"raised {type(error).__name__}", provider=embedder.name) from error
+            if not sound:
+                raise ProviderError("gave no vectors of its dimensions", provider=embedder.name)
+            return vectors
+        raise ProviderError(f"no answer within {EMBED_DEADLINE_S:g} s", provider=embedder.name)

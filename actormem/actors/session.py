@@ -88,7 +88,10 @@ class SessionActor:
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.messages` for what each is answered by."""
         if self._unreadable is not None and not isinstance(message, say.Erase):
-            raise self._unreadable.with_traceback(None)
+            if reply is None or not isinstance(message, say.Settle):
+                raise self._unreadable.with_traceback(None)
+            reply.answer(None)  # nothing of it is on its way
+            return
         if self._key.owner in self._services.forgetting and not isinstance(message, (say.Erase, say.Settle)):
             raise StoppedError("nothing is taken in", reason="the user is being forgotten")
         match message:

@@ -22,6 +22,7 @@ from actormem.cli.checkup import add_checkup
 from actormem.cli.demo import demo
 from actormem.cli.replay import replay
 from actormem.cli.stress import add_stress
+from actormem.cli.verify import add_verify
 
 __all__ = ["main", "parser"]
 
@@ -29,7 +30,7 @@ EXIT_CODES = """\
 exit codes:
   0    all went well
   1    it ran, and something of it failed: a probe, a line of the log, the reader of its output,
-       or something is wrong with the memories and not repaired
+       or something is wrong with the memories or their folder and not repaired
   2    the call was wrong, and nothing was done
   130  Ctrl-C
 """
@@ -135,6 +136,7 @@ def parser() -> argparse.ArgumentParser:
     add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
     add_checkup(add)
     add_stress(add)
+    add_verify(add)
     return top
 
 

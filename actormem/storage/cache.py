@@ -1,7 +1,7 @@
 """Caches of what may be lost: embeddings, summaries, answers. On disk (diskcache) or in memory.
 
 The law of the file: a cache never raises and never lies. What is damaged, full or locked answers None and
-stores nothing; a damaged file is removed and begun again. Keys are hashes of (tenant, user, key) with their
+stores nothing; a damaged file is set aside and begun again. Keys are hashes of (tenant, user, key) with their
 lengths, and each value carries a hash over its key and itself, so that a row of one owner can never pass for
 one of another.
 """
@@ -20,6 +20,7 @@ import diskcache
 from anyio import CancelScope, CapacityLimiter, to_thread
 
 from actormem.core.values import Owner
+from actormem.storage.aside import SetAside, removed
 from actormem.storage.bytes_disk import DATABASE_NAME, BytesDatabase, open_bytes_database
 
 __all__ = ["DiskCache", "MemoryCache"]
@@ -76,14 +77,18 @@ class DiskCache:
     Args:
         folder: Where the file lies; made where it is missing. Nothing else may be in it.
         size_bytes_max: Size of the file, nearly: it may pass it by one value.
+        aside: Takes damaged files; None: they are removed.
     """
 
-    def __init__(self, folder: Path, *, size_bytes_max: int = SIZE_BYTES_MAX) -> None:
+    def __init__(
+        self, folder: Path, *, size_bytes_max: int = SIZE_BYTES_MAX, aside: SetAside | None = None
+    ) -> None:
         self._folder = folder.absolute()
         self._size_bytes_max = size_bytes_max
         self._limiter = CapacityLimiter(1)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="actormem-cache")
         self._database: BytesDatabase | None = None
+        self._aside = aside
         self._closed = False
         self._warned = ""
 
@@ -127,11 +132,13 @@ class DiskCache:
 
     def _guarded(self, work: Callable[[], T], otherwise: T) -> T:
         try:
+            if self._aside is not None:
+                self._aside.expire()
             return work()
         except Exception as error:  # damaged files raise nearly anything, and a cache never raises
             self._warn("the cache failed", error)
             if damaged(error):
-                self._remove()
+                self._set_aside()
             return otherwise
 
     def _warn(self, message: str, error: Exception) -> None:
@@ -143,13 +150,15 @@ class DiskCache:
 
     def _open(self) -> BytesDatabase:
         if self._database is None:
+            if self._aside is not None and misplaced(self._folder):
+                self._set_aside()
             try:
                 self._database = open_bytes_database(self._folder, self._size_bytes_max)
             except Exception as error:
                 if not damaged(error):
                     raise
                 self._warn("the cache begins anew", error)
-                self._remove()
+                self._set_aside()
                 self._database = open_bytes_database(self._folder, self._size_bytes_max)
         return self._database
 
@@ -169,6 +178,8 @@ class DiskCache:
 
     def _drop(self, tag: str) -> None:
         """Remove the owner's rows and what evicted ones left behind; where that fails, all there is."""
+        if self._aside is not None:
+            self._aside.clear()
         try:
             self._open().evict(tag)
             scrub(self._folder / DATABASE_NAME)
@@ -181,14 +192,37 @@ class DiskCache:
             self._database.close()
             self._database = None
 
+    def _set_aside(self) -> None:
+        """Begin anew, with what is damaged out of the way. Whatever else lies in the folder is not ours."""
+        if self._aside is None:
+            self._remove()
+            return
+        self._give_up()
+        whole = self._folder.exists() and not self._folder.is_dir()
+        self._aside.take([self._folder] if whole else database_files(self._folder), "cache")
+
     def _remove(self) -> None:
-        """Forget the database and its files. Whatever else lies in the folder is not ours."""
-        with suppress(Exception):  # it is given up, whatever it says
+        """Forget the database and its files."""
+        self._give_up()
+        for path in database_files(self._folder):
+            removed(path)
+
+    def _give_up(self) -> None:
+        with suppress(Exception):  # whatever it says
             self._close()
         self._database = None
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            with suppress(OSError):
-                (self._folder / (DATABASE_NAME + suffix)).unlink()
+
+
+def database_files(folder: Path) -> list[Path]:
+    """The files that a database may have."""
+    return [folder / (DATABASE_NAME + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+
+
+def misplaced(folder: Path) -> bool:
+    """Whether something else than a file stands where a file belongs, or a file where the folder does."""
+    return (folder.exists() and not folder.is_dir()) or any(
+        path.exists() and not path.is_file() for path in database_files(folder)
+    )
 
 
 def scrub(path: Path) -> None:

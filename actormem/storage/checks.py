@@ -5,7 +5,7 @@ write is encoded and decoded once before it is accepted; rows carry a checksum, 
 the disk are found and never believed.
 """
 
-from typing import Final
+from typing import Final, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -15,10 +15,11 @@ from actormem.errors import UsageError
 from actormem.ports import PutVectors, Write
 from actormem.storage.failures import DamagedRowError
 
-__all__ = ["INTEGER_MAX", "check_write", "checksum", "decode_item", "encode_item", "verify"]
+__all__ = ["INTEGER_MAX", "check_write", "checked_types", "checksum", "decode_item", "encode_item", "verify"]
 
 INTEGER_MAX: Final = 2**63 - 1  # SQLite's integers have 64 bits and a sign
 VECTOR_ITEM_BYTES: Final = 4  # float32
+T = TypeVar("T")
 
 
 def check_write(write: Write) -> None:
@@ -77,6 +78,22 @@ def verify(expected: int, *parts: bytes | str | int | None) -> None:
         # A bit of the row's header may have made the number anything else.
         told = f"checksum {expected:#010x}" if type(expected) is int else "a checksum"
         raise DamagedRowError("a row is damaged", expected=told, found=f"{found:#010x}")
+
+
+def checked_types(row: tuple[T, ...], *types: type[object]) -> tuple[T, ...]:
+    """The row, if each of its values has its type: columns without a checksum say at least so much.
+
+    Raises:
+        DamagedRowError: One has another.
+    """
+    for value, expected in zip(row, types, strict=True):
+        if type(value) is not expected:
+            raise DamagedRowError(
+                "a row is damaged",
+                expected=f"a value of type {expected.__name__}",
+                found=type(value).__name__,
+            )
+    return row
 
 
 def encode_item(item: Item) -> bytes:

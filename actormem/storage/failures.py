@@ -20,6 +20,8 @@ class DamagedRowError(Exception):
 def storage_error(error: Exception, path: Path | None) -> StorageError:
     """The error of ours that says what `error` means for the file at `path` (None: in memory)."""
     place = "in memory" if path is None else str(path)
+    if isinstance(error, UnicodeDecodeError):  # its words hold bytes of the row
+        return CorruptError("a row is damaged", path=place, expected="UTF-8", found="other bytes")
     if isinstance(error, DamagedRowError):
         return CorruptError(str(error), path=place, expected=error.expected, found=error.found)
     if isinstance(error, sqlite3.Error):

@@ -16,6 +16,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from actormem.errors import FolderInUseError, UsageError
+from actormem.storage.network import warn_of_network
 
 __all__ = ["folder_lock"]
 
@@ -41,6 +42,7 @@ async def folder_lock(folder: Path, wait_s: float) -> AsyncGenerator[None, None]
     limiter = CapacityLimiter(1)
     descriptor = await to_thread.run_sync(open_lock_file, folder, limiter=limiter)
     try:
+        await to_thread.run_sync(warn_of_network, folder, limiter=limiter)
         deadline = anyio.current_time() + wait_s
         while not acquired(descriptor):
             if anyio.current_time() >= deadline:

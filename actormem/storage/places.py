@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from actormem.core.ids import item_number
 from actormem.core.values import Owner, SessionKey
+from actormem.storage.checks import checked_types
 
 __all__ = [
     "NUMBER_MARK",
@@ -37,7 +38,7 @@ class SessionPlace(NamedTuple):
 def read_mark(connection: sqlite3.Connection, key: str) -> int:
     """A number of the folder itself, 0 where it was never set."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return 0 if row is None else row[0]
+    return 0 if row is None else checked_types(row, int)[0]
 
 
 def mark(connection: sqlite3.Connection, key: str, value: int) -> None:
@@ -70,7 +71,7 @@ def session_place(connection: sqlite3.Connection, key: SessionKey) -> SessionPla
         WHERE owner_no = (SELECT owner_no FROM owners WHERE tenant = ? AND user = ?) AND session_id = ?""",
         (key.owner.tenant, key.owner.user, key.session_id),
     ).fetchone()
-    return None if row is None else SessionPlace(*row)
+    return None if row is None else SessionPlace(*checked_types(row, int, int, int, int))
 
 
 def numbers_of(item_ids: Iterable[str]) -> list[int]:

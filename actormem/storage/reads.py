@@ -22,7 +22,7 @@ from actormem.ports import (
     SessionRow,
     StoredEvent,
 )
-from actormem.storage.checks import INTEGER_MAX, decode_item, verify
+from actormem.storage.checks import INTEGER_MAX, checked_types, decode_item, verify
 from actormem.storage.failures import DamagedRowError
 from actormem.storage.places import RELEASED_MARK, owner_number, session_place
 
@@ -51,13 +51,13 @@ def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHist
         "SELECT body, sequence, checksum FROM snapshots WHERE session_no = ? AND owner_no = ?",
         (place.session_no, place.owner_no),
     ).fetchone()
-    body, sequence = None, 0
+    body, sequence, damaged_count = None, 0, 0
     if row is not None:
         try:
             verify(row[2], row[1], row[0])
             body, sequence = row[0], row[1]
         except DamagedRowError:
-            body, sequence = None, 0  # a snapshot is derived: all events are read in its place
+            body, sequence, damaged_count = None, 0, 1  # it is derived: all events are read in its place
     events = events_between(connection, place.session_no, place.owner_no, sequence + 1, INTEGER_MAX)
     found = tuple(event.sequence for event in events)
     if found != tuple(range(sequence + 1, place.last_sequence + 1)):
@@ -67,7 +67,13 @@ def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHist
             expected=f"events {sequence + 1} to {last}",
             found=f"{len(found)} of them, the last {max(found, default=sequence)}",
         )
-    return SessionHistory(snapshot=body, snapshot_sequence=sequence, events=events, progress=place.progress)
+    return SessionHistory(
+        snapshot=body,
+        snapshot_sequence=sequence,
+        events=events,
+        progress=place.progress,
+        damaged_count=damaged_count,
+    )
 
 
 def read_events(
@@ -120,7 +126,9 @@ def sessions(connection: sqlite3.Connection, owner: Owner) -> tuple[SessionRow, 
     )
     return tuple(
         SessionRow(session_id=id, created_ms=created_ms, changed_ms=changed_ms, message_count=message_count)
-        for id, created_ms, changed_ms, message_count in rows
+        for id, created_ms, changed_ms, message_count in (
+            checked_types(row, str, int, int, int) for row in rows
+        )
     )
 
 
@@ -135,7 +143,9 @@ def owners(connection: sqlite3.Connection, limit: int) -> tuple[OwnerRow, ...]:
     )
     return tuple(
         OwnerRow(owner=Owner(tenant, user), session_count=session_count, item_count=item_count)
-        for tenant, user, session_count, item_count in rows
+        for tenant, user, session_count, item_count in (
+            checked_types(row, str, str, int, int) for row in rows
+        )
     )
 
 
@@ -150,7 +160,8 @@ def behind(connection: sqlite3.Connection) -> tuple[SessionKey, ...]:
         ORDER BY session_no""",
         (RELEASED_MARK,),
     )
-    return tuple(SessionKey(Owner(tenant, user), session_id) for tenant, user, session_id in rows)
+    found = (checked_types(row, str, str, str) for row in rows)
+    return tuple(SessionKey(Owner(tenant, user), session_id) for tenant, user, session_id in found)
 
 
 def intents(connection: sqlite3.Connection, owner: Owner) -> tuple[tuple[str, bytes], ...]:
@@ -175,7 +186,7 @@ def owners_with_intents(connection: sqlite3.Connection, prefix: str) -> tuple[Ow
             (SELECT owner_no FROM intents WHERE substr(name, 1, length(?)) = ?) ORDER BY owner_no""",
         (prefix, prefix),
     )
-    return tuple(Owner(tenant, user) for tenant, user in rows)
+    return tuple(Owner(tenant, user) for tenant, user in (checked_types(row, str, str) for row in rows))
 
 
 def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> OwnerItems:
@@ -190,10 +201,12 @@ def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> O
     )
     tombstones = connection.execute("SELECT hash FROM tombstones WHERE owner_no = ?", (owner_no,))
     with closing(items), closing(vectors), closing(tombstones):
+        found = [sound_vector(*row) for row in vectors]
         return OwnerItems(
             items=tuple(checked_item(owner, *row) for row in items),
-            vectors=dict(checked_vector(*row) for row in vectors),
-            tombstones=frozenset(row[0] for row in tombstones),
+            vectors=dict(row for row in found if row is not None),
+            tombstones=frozenset(checked_types(row, str)[0] for row in tombstones),
+            damaged_count=found.count(None),
         )
 
 
@@ -208,8 +221,12 @@ def checked_item(owner: Owner, number: int, body: bytes, expected: int) -> Item:
     return item
 
 
-def checked_vector(number: int, vector: bytes, expected: int) -> tuple[str, bytes]:
-    verify(expected, number, vector)
+def sound_vector(number: int, vector: bytes, expected: int) -> tuple[str, bytes] | None:
+    """The vector by item id; None for a damaged one, which is derived: it is made anew from the item."""
+    try:
+        verify(expected, number, vector)
+    except DamagedRowError:
+        return None
     return item_id(number), vector
 
 
@@ -223,8 +240,9 @@ def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tup
         ORDER BY session_no, sequence""",
         (item_number(id), owner_number(connection, owner), owner.tenant, is_base(owner)),
     )
+    found = (checked_types(row, str, str, int) for row in rows)
     return tuple(
-        (SessionKey(Owner(owner.tenant, user), session_id), sequence) for user, session_id, sequence in rows
+        (SessionKey(Owner(owner.tenant, user), session_id), sequence) for user, session_id, sequence in found
     )
 
 

@@ -105,7 +105,7 @@ class Connections:
             mark(self.writing, NUMBER_MARK, self.last_number + NUMBERS_RESERVED)
             self.reading = [self.writing] if file is None else [connect_reader(file) for _ in range(READERS)]
             self.size_bytes = files_bytes(self.writing, file)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, DamagedRowError) as error:
             self.close()
             raise storage_error(error, file) from error
 
@@ -136,6 +136,7 @@ class SqliteRecord:
         # In memory there is one connection for all: the writer's token keeps reads out of its transactions.
         self._reading = self._writing if in_memory else CapacityLimiter(len(self._idle))
         self._scrubbing = anyio.Lock()
+        self._damaged_rows = 0
         self._last_number = connections.last_number
         self._reserved_number = connections.last_number + NUMBERS_RESERVED
         self.writer = Writer(connections.writing, self._writing, file)
@@ -186,7 +187,9 @@ class SqliteRecord:
     # --- reading -----------------------------------------------------------------------------------
 
     async def load_session(self, key: SessionKey) -> SessionHistory | None:
-        return await self._read(lambda connection: reads.load_session(connection, key))
+        history = await self._read(lambda connection: reads.load_session(connection, key))
+        self._damaged_rows += history.damaged_count if history is not None else 0
+        return history
 
     async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
         return await self._read(lambda connection: reads.read_events(connection, key, first, last))
@@ -204,7 +207,9 @@ class SqliteRecord:
         return await self._read(reads.behind)
 
     async def load_items(self, owner: Owner, embedder: str) -> OwnerItems:
-        return await self._read(lambda connection: reads.load_items(connection, owner, embedder))
+        found = await self._read(lambda connection: reads.load_items(connection, owner, embedder))
+        self._damaged_rows += found.damaged_count
+        return found
 
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         return await self._read(lambda connection: reads.shown_in(connection, owner, item_id))
@@ -237,7 +242,7 @@ class SqliteRecord:
                 connection.execute("ROLLBACK")
         except UnicodeEncodeError:
             raise UsageError("an id holds a lone surrogate") from None
-        except (sqlite3.Error, DamagedRowError) as error:
+        except (sqlite3.Error, DamagedRowError, UnicodeDecodeError) as error:
             raise storage_error(error, self._file) from error
         finally:
             self._idle.append(connection)
@@ -287,6 +292,7 @@ class SqliteRecord:
             failed_commit_count=writer.failed_commit_count,
             waiting_count=writer.waiting_count,
             size_bytes=writer.size_bytes,
+            damaged_rows=self._damaged_rows,
         )
 
     async def aclose(self) -> None:

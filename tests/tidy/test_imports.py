@@ -23,6 +23,7 @@ FRONT = {
     "task",
     "turn",
     "upkeep",
+    "verifying",
 }
 PARTS = {
     # part: (parts of ours it may import, packages of others)

@@ -1,0 +1,154 @@
+"""A record that fails at the call you choose, before one that works.
+
+Law: it keeps the promises of the port, those about failing too: the first failed commit is the last one tried, and
+what failed may have been written or not.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+import anyio
+
+from actormem.core.values import Owner, SessionKey
+from actormem.errors import StorageError
+from actormem.ports import (
+    BaseContents,
+    BaseRow,
+    OwnerItems,
+    OwnerRow,
+    Record,
+    RecordStatistics,
+    SessionHistory,
+    SessionRow,
+    StoredEvent,
+    Write,
+)
+
+__all__ = ["DiskFault", "FailingRecord"]
+
+DiskFault: TypeAlias = Literal["full", "unsynced", "unread"]
+"""`full`: a commit is not written. `unsynced`: it is written, and told to have failed, as by an fsync. `unread`: a
+question is not answered."""
+Then: TypeAlias = Callable[[StorageError | None], None]
+
+
+class FailingRecord:
+    """A record whose n-th commit, or n-th question, fails. See `actormem.ports.Record`.
+
+    Args:
+        record: Does all the rest.
+        at: Which one fails, from 1; commits are counted for `full` and `unsynced`, questions for `unread`.
+        fault: How; see `DiskFault`.
+
+    Attributes:
+        call_count: Of those that are counted, so far.
+    """
+
+    def __init__(self, record: Record, *, at: int, fault: DiskFault) -> None:
+        self.call_count = 0
+        self._record = record
+        self._at = at
+        self._fault: DiskFault = fault
+        self._failure: StorageError | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call that was to fail has come."""
+        return self.call_count >= self._at
+
+    def submit(self, writes: Sequence[Write], then: Then | None = None) -> None:
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
+        if self._fault == "unread" or not writes or not self._is_due():
+            self._record.submit(writes, then)
+            return
+        failure = self._failure = self._error()
+
+        def told(_: StorageError | None) -> None:
+            if then is not None:
+                then(failure)
+
+        self._record.submit(writes if self._fault == "unsynced" else (), told)
+
+    async def sync(self, writes: Sequence[Write] = ()) -> None:
+        done = anyio.Event()
+        errors: list[StorageError] = []
+
+        def then(error: StorageError | None) -> None:
+            if error is not None:
+                errors.append(error)
+            done.set()
+
+        self.submit(writes, then)
+        await done.wait()
+        if errors:
+            raise errors[0].with_traceback(None)
+
+    async def scrub(self) -> None:
+        await self.sync()
+        await self._record.scrub()
+
+    def next_item_number(self) -> int:
+        return self._record.next_item_number()
+
+    def statistics(self) -> RecordStatistics:
+        return self._record.statistics()
+
+    async def load_session(self, key: SessionKey) -> SessionHistory | None:
+        self._asked()
+        return await self._record.load_session(key)
+
+    async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
+        self._asked()
+        return await self._record.read_events(key, first, last)
+
+    async def session_names(self, key: SessionKey) -> frozenset[str]:
+        self._asked()
+        return await self._record.session_names(key)
+
+    async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
+        self._asked()
+        return await self._record.sessions(owner)
+
+    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
+        self._asked()
+        return await self._record.owners(limit)
+
+    async def behind(self) -> tuple[SessionKey, ...]:
+        self._asked()
+        return await self._record.behind()
+
+    async def load_items(self, owner: Owner, embedder: str) -> OwnerItems:
+        self._asked()
+        return await self._record.load_items(owner, embedder)
+
+    async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
+        self._asked()
+        return await self._record.shown_in(owner, item_id)
+
+    async def base_contents(self, base: Owner) -> BaseContents:
+        self._asked()
+        return await self._record.base_contents(base)
+
+    async def bases(self, tenant: str) -> tuple[BaseRow, ...]:
+        self._asked()
+        return await self._record.bases(tenant)
+
+    async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
+        self._asked()
+        return await self._record.intents(owner)
+
+    async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
+        self._asked()
+        return await self._record.owners_with_intents(prefix)
+
+    def _asked(self) -> None:
+        if self._fault == "unread" and self._is_due():
+            raise self._error()
+
+    def _is_due(self) -> bool:
+        self.call_count += 1
+        return self.call_count == self._at
+
+    def _error(self) -> StorageError:
+        return StorageError("fails as it was told to", path="in a test")
