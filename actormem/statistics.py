@@ -52,6 +52,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         corrections: Values that users took back for another ("no, it's …", "不对，是…").
         supersessions: Facts that were live and that something newer took the place of, or took back.
         gate_skips: User messages for which nothing was recalled, since nothing could come of it.
+        redactions, refusals: Texts that filters changed, or refused, on their way into memory or to an LLM.
         retention_failures: Sessions and owners whose retention could not be seen to; it is tried again a day later.
     """
 
@@ -89,6 +90,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     retention_failures: int
     corrections: int
     supersessions: int
+    redactions: int
+    refusals: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -129,4 +132,6 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         retention_failures=counters.retention_failures,
         corrections=counters.corrections,
         supersessions=counters.supersessions,
+        redactions=counters.redactions,
+        refusals=counters.refusals,
     )

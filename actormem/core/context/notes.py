@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
+from actormem.core.hidden import unhidden
 from actormem.core.knowledge.items import as_told
 from actormem.core.summary.excerpt import excerpt, sentences_of
 from actormem.core.text import clean, language, one_line, sentences
@@ -41,7 +42,7 @@ SPEAKER_CHARACTERS = 40
 OLD_CHARACTERS = 60  # of each value that something took the place of
 OUTDATED_MAX = 3  # values of one message that are told to be out of date
 OUTDATED_CHARACTERS = 60  # of the old and of the new value
-DELIMITER = re.compile(r"[<＜](?=[\s/\u200b]*memory)", re.IGNORECASE)
+DELIMITER = re.compile(r"[<＜﹤](?=[\s/／]*(?:memory|ｍｅｍｏｒｙ)|\|[\w-]{1,40}\|>)", re.IGNORECASE)
 
 WORDS = {
     "en": {
@@ -180,8 +181,11 @@ def _date(item: Item) -> str:
 
 
 def enclosed(title: str, lines: Sequence[str], nonce: str) -> str:
-    """The lines under a title, between the session's delimiters; what looks like a delimiter is defused."""
-    body = "\n".join((title, *lines))
+    """The lines under a title, between the session's delimiters; what looks like a delimiter is defused.
+
+    Hidden characters are left out: nobody saw what they say, and they may hide a delimiter.
+    """
+    body = unhidden("\n".join((title, *lines)))
     body = DELIMITER.sub("‹", body)
     body = re.sub(re.escape(nonce), "…", body, flags=re.IGNORECASE) if nonce else body
     return f"<memory-{nonce}>\n{body}\n</memory-{nonce}>"

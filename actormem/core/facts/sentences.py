@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from actormem.core.hidden import HIDDEN
+
 __all__ = [
     "BLANK",
     "OTHERS",
@@ -39,9 +41,6 @@ WIDTHS: Final = str.maketrans(
         ord(one): other
         for one, other in zip("\u3000\u00a0’‘“”「」『』\x00\r\t", '  \'\'"""""" \n ', strict=True)
     }
-)
-HIDDEN: Final = re.compile(
-    "[\u200b\u200c\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\u00ad\U000e0000-\U000e007f]",
 )
 FENCE: Final = re.compile(r"```")
 LINES: Final = re.compile(r"`[^`\n]{1,400}`|^ {0,3}[>|][^\n]*", re.MULTILINE)
