@@ -97,7 +97,9 @@ def _block(text: str, values: Sequence[str]) -> str:
 def without_lines(text: str, values: Sequence[str]) -> str:
     """What memory wrote, without the lines that hold one of the values."""
     lines = ((line, _forms(line, values)) for line in text.split("\n"))
-    return "\n".join(line for line, forms in lines if not any(value in form for value in values for form in forms))
+    return "\n".join(
+        line for line, forms in lines if not any(value in form for value in values for form in forms)
+    )
 
 
 def _json_inside(value: str) -> str:

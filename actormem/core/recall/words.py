@@ -49,7 +49,7 @@ STOP_CHARACTERS: Final = frozenset(
 
 
 def normal_text(text: str) -> str:
-    """The text in one form of writing: compatibility characters unified, lower case, 10,000 as 10000; nothing hidden."""
+    """The text in one form of writing: nothing hidden, of one width, lower case, 10,000 as 10000."""
     return THOUSANDS.sub("", unicodedata.normalize("NFKC", unhidden(text)).lower())
 
 

@@ -30,7 +30,7 @@ ORDERS: Final = re.compile(
     r"(?:ignore|disregard|reveal|disclose|obey|comply|pretend|act as|exfiltrate)\b"
     r"|\byou (?:must|should|shall|have to|need to|will) (?:now )?(?:always|never|only) "
     r"(?:recommend|execute|send|forward|transfer|approve|reply|respond|answer|print|output|call|say|mention)\b"
-    r"|\b(?:ai|model|assistant|llm|chatbot|agent)s? (?:reading this )?(?:must|should|shall) (?:now |always |never |not |only )*"
+    r"|\b(?:ai|model|assistant|llm|chatbot|agent)s? (?:must|should|shall) (?:now |always |never |not |only )*"
     r"(?:ignore|disregard|reveal|disclose|obey|comply|execute|exfiltrate|approve|pretend|act as|recommend)\b"
     r"|\b(?:do not|don't|never) (?:tell|inform|warn) the users?\b"
     r"|\b(?:remember|store|save) (?:this |it )?for (?:all|every|other|any) (?:users?|customers?|tenants?|sessions?)\b"
