@@ -12,7 +12,7 @@ __all__ = ["card_spans", "is_card"]
 BEFORE_CHARS: Final = 60  # in front of the number, where a word for cards or orders stands
 AFTER_CHARS: Final = 30  # behind it: "…, exp 09/31, CVV 123"
 
-NUMBER: Final = re.compile(r"(?<![A-Za-z0-9_.+-])\d(?:[ -]?\d){12,18}(?![A-Za-z0-9_-]|\.\d)")
+NUMBER: Final = re.compile(r"(?<![A-Za-z0-9_.+-])\d(?:[ -]?\d){12,18}(?![A-Za-z0-9_]|-\w|\.\d)")
 ISSUERS: Final = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})"  # Visa
     r"|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}"  # Mastercard

@@ -38,7 +38,7 @@ KEY: Final = re.compile(
     r")"
 )
 KEY_PIECES: Final = (
-    "sk-", "sk_", "rk_", "whsec_", "gh", "glpat-", "AKIA", "ASIA", "LTAI", "AKID", "xox", "xapp-", "AIza",
+    "sk-", "sk_", "rk_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "LTAI", "AKID", "xox", "xapp-", "AIza",
     "ya29.", "GOCSPX-", "hf_", "npm_", "pypi-", "dop_v1_", "SG.",
 )  # fmt: skip
 RUN: Final = re.compile(rf"[A-Za-z0-9]{{{RUN_CHARS_MIN},}}")
@@ -73,7 +73,7 @@ def secrets(text: str) -> tuple[Secret, ...]:
         O(n); about 1 ms for 100,000 characters.
     """
     view = seen(text)
-    found = sorted(found_in(widths(view.text)))
+    found = sorted(found_in(view.text, widths(view.text)))
     kept: list[Secret] = []
     for one in found:
         if kept and one.start < kept[-1].end:
@@ -109,7 +109,8 @@ def without_redacted(text: str, words: str, mark: str) -> str:
     return "".join((*left, text[at:]))
 
 
-def found_in(text: str) -> Iterator[Secret]:
+def found_in(written: str, text: str) -> Iterator[Secret]:
+    """The secrets of a text, overlapping ones too; `text` is what was written, in usual widths."""
     if any(piece in text for piece in KEY_PIECES):
         for match in KEY.finditer(text):
             if match["run"] is None or is_mixed(match["run"]):
@@ -129,7 +130,7 @@ def found_in(text: str) -> Iterator[Secret]:
                 yield Secret(*match.span(1), "password")
     for start, end in card_spans(text, low):
         yield Secret(start, end, "card")
-    for start, end, kind in password_spans(text, low):
+    for start, end, kind in password_spans(written, text, low):
         if not text.startswith(MARK.strip(), start):
             yield Secret(start, end, kind)
 

@@ -58,14 +58,16 @@ PIECES: Final = (
 )
 SETTING: Final = re.compile(r"\b(?:set|chang|reset|updat|switch|renam)", re.IGNORECASE)
 SETTING_CHARS: Final = 40  # in front of the word: "I changed the guest network's password to …"
+WIDE_MARK: Final = re.compile("[，。；：！？、（）【】《》“”‘’]")
 LEADING: Final = ("to", "as")
 TRAILING: Final = ".,;:!?)]}>\"'"
 
 
-def password_spans(text: str, low: str) -> Iterator[tuple[int, int, Literal["key", "password"]]]:
+def password_spans(written: str, text: str, low: str) -> Iterator[tuple[int, int, Literal["key", "password"]]]:
     """Where passwords and keys stand that are called so.
 
     Args:
+        written: The text as it was written: a full-width mark ends a value that is no quotation.
         text: In usual widths.
         low: The text in lower case.
     """
@@ -74,22 +76,24 @@ def password_spans(text: str, low: str) -> Iterator[tuple[int, int, Literal["key
     for match in ENGLISH.finditer(text):
         if match["between"] and OTHERS_NUMBER.search(match["between"]):
             continue
-        span = value_span(match)
+        span = value_span(match, written)
         if span is not None:
             yield *span, "key" if match["key"] else "password"
     for match in CHINESE.finditer(text):
-        span = value_span(match)
+        span = value_span(match, written)
         if span is not None:
             yield *span, "key" if match["key"] else "password"
 
 
-def value_span(match: re.Match[str]) -> tuple[int, int] | None:
+def value_span(match: re.Match[str], written: str) -> tuple[int, int] | None:
     """The value of a match, None where it is none."""
     last = match.re.groups
     group = next(one for one in (last - 2, last - 1, last) if match[one] is not None)
     start, end = match.span(group)
     quoted = group != last
     if not quoted:
+        mark = WIDE_MARK.search(written, start, end)
+        end = mark.start() if mark else end
         while end > start and match.string[end - 1] in TRAILING:
             end -= 1
     value = match.string[start:end]

@@ -16,7 +16,7 @@ from actormem.core.facts.commands import command
 from actormem.core.facts.corrections import marked
 from actormem.core.facts.english import ENGLISH
 from actormem.core.facts.reading import Reading, Stated, by_attribute, keep, statement
-from actormem.core.facts.sentences import SCAN_CHARS_MAX, Sentence, sentences, told, widths
+from actormem.core.facts.sentences import SCAN_CHARS_MAX, Sentence, own_words, sentences, told, widths
 from actormem.core.facts.wishes import wished
 from actormem.core.hidden import Seen, seen
 from actormem.core.values import Fact
@@ -78,6 +78,8 @@ def extract(
     """
     view = seen(text)
     if view.places is not None:
+        if not own_words(widths(text[:SCAN_CHARS_MAX])):
+            return ()  # it hides an injected instruction
         facts = extract(
             view.text, previous=previous, stated=stated, time_ms=time_ms, offset_minutes=offset_minutes
         )

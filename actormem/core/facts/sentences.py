@@ -20,6 +20,7 @@ __all__ = [
     "THOUSANDS",
     "Sentence",
     "blank",
+    "own_words",
     "sentences",
     "told",
     "widths",
