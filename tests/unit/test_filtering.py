@@ -62,7 +62,8 @@ async def test_what_a_caller_states_edits_and_imports_goes_the_same_way() -> Non
 
 async def test_a_key_longer_than_a_passage_is_taken_out_of_a_document_before_it_is_cut() -> None:
     lines = "\n".join(f"{chr(97 + n % 26)}7Q9zX2v5B8n1M4k6L3j0H" for n in range(400))
-    text = f"# Servers\n\nThe gate opens at nine.\n\n-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----\n\nThe cellar is dry."
+    key = f"-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----"
+    text = f"# Servers\n\nThe gate opens at nine.\n\n{key}\n\nThe cellar is dry."
     async with opened() as runtime:
         await runtime.import_knowledge("house", [{"id": "servers", "text": text}])
         hits = await runtime.recall("servers gate cellar key", user="ada", knowledge=["house"])
@@ -74,11 +75,17 @@ async def test_a_key_longer_than_a_passage_is_taken_out_of_a_document_before_it_
 
 
 async def test_what_is_sent_for_summaries_and_facts_holds_no_secret_and_values_outlive_compaction() -> None:
-    llm = ScriptedLLM(lambda prompt: '{"facts": []}' if "facts" in words(prompt[:1]) else "They spoke of trains.")
+    llm = ScriptedLLM(
+        lambda prompt: '{"facts": []}' if "facts" in words(prompt[:1]) else "They spoke of trains."
+    )
     async with opened(llm=llm, extract=True) as runtime:
         session = await runtime.spawn("s", user="ada", budget=Budget(context=600))
         await answered(session, f"{SAID} My order is KX-48210.", f"Keep {KEY} safe.")
-        call = {"id": "c1", "type": "function", "function": {"name": "join", "arguments": f'{{"password": "{SECRET}"}}'}}
+        call = {
+            "id": "c1",
+            "type": "function",
+            "function": {"name": "join", "arguments": f'{{"password": "{SECRET}"}}'},
+        }
         async with session.turn("Join the wifi.") as turn:
             turn.reply({"role": "assistant", "content": None, "tool_calls": [call]})
             await turn.add({"role": "tool", "tool_call_id": "c1", "content": f"token: Bearer {KEY[3:]}"})
@@ -115,7 +122,9 @@ async def test_forgetting_what_was_kept_without_its_secret_takes_the_secret_from
         await answered(session, f"My cat is Moss. Remember that my wifi password is {SECRET}.")
         await runtime.settle()
         assert files_holding(tmp_path, SECRET), "the transcript is verbatim"
-        facts = [one for one in await runtime.items("ada") if one.kind != "episode" and "password" in one.text]
+        facts = [
+            one for one in await runtime.items("ada") if one.kind != "episode" and "password" in one.text
+        ]
         for one in facts:
             await runtime.forget(one.id, user="ada")
         assert facts
@@ -199,13 +208,17 @@ def counts() -> SimpleNamespace:
 
 def test_parts_calls_and_other_fields_of_a_message_survive_what_is_cut_out_of_it() -> None:
     picture = {"type": "image_url", "image_url": {"url": "https://example.test/red.png"}}
-    [message] = sent({"role": "user", "content": [{"type": "text", "text": "a red kite"}, picture], "name": "ada"})
+    [message] = sent(
+        {"role": "user", "content": [{"type": "text", "text": "a red kite"}, picture], "name": "ada"}
+    )
     assert message.text == "a blue kite"
     assert message.name == "ada"
     assert list(message.content)[1] == picture  # type: ignore[arg-type]
     call = {"id": "c", "type": "function", "function": {"name": "paint", "arguments": '{"colour": "red"}'}}
     [message] = sent({"role": "assistant", "content": None, "tool_calls": [call]})
-    assert [(one.id, one.name, one.arguments) for one in message.tool_calls] == [("c", "paint", '{"colour": "blue"}')]
+    assert [(one.id, one.name, one.arguments) for one in message.tool_calls] == [
+        ("c", "paint", '{"colour": "blue"}')
+    ]
     assert sent({"role": "user", "content": "never mind red"}) == ()
     untouched = {"role": "user", "content": "green"}
     assert sent(untouched) == (parse_message(untouched),)
