@@ -118,7 +118,9 @@ def _of_file(path: Path, filtered: Filtered) -> Document:
         raise UsageError(f"{path} is not UTF-8, from byte {error.start} on") from None
     titled = kind != PLAIN and _has_title(text)
     name = checked_id(path.as_posix(), "the path of a document")
-    return _document(text, str(path), filtered, title="" if titled else path.stem, id=name, markdown=kind != PLAIN)
+    return _document(
+        text, str(path), filtered, title="" if titled else path.stem, id=name, markdown=kind != PLAIN
+    )
 
 
 def _has_title(text: str) -> bool:

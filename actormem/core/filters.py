@@ -38,8 +38,9 @@ KEY: Final = re.compile(
     r")"
 )
 KEY_PIECES: Final = (
-    "sk-", "sk_", "rk_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "LTAI", "AKID", "xox", "xapp-", "AIza",
-    "ya29.", "GOCSPX-", "hf_", "npm_", "pypi-", "dop_v1_", "SG.",
+    "sk-", "sk_", "rk_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-",
+    "AKIA", "ASIA", "LTAI", "AKID", "xox", "xapp-", "AIza", "ya29.", "GOCSPX-", "hf_",
+    "npm_", "pypi-", "dop_v1_", "SG.",
 )  # fmt: skip
 RUN: Final = re.compile(rf"[A-Za-z0-9]{{{RUN_CHARS_MIN},}}")
 PEM: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")

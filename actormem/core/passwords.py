@@ -63,7 +63,9 @@ LEADING: Final = ("to", "as")
 TRAILING: Final = ".,;:!?)]}>\"'"
 
 
-def password_spans(written: str, text: str, low: str) -> Iterator[tuple[int, int, Literal["key", "password"]]]:
+def password_spans(
+    written: str, text: str, low: str
+) -> Iterator[tuple[int, int, Literal["key", "password"]]]:
     """Where passwords and keys stand that are called so.
 
     Args:
