@@ -238,7 +238,9 @@ class Intake:
                 continue
             source = source_of(message, imported)
             said = self._services.filters.message(message, self._owner, session_id, source)
-            whole = message.text[:ITEM_TEXT_CHARS_MAX]  # a text may have been forgotten before it was filtered
+            whole = message.text[
+                :ITEM_TEXT_CHARS_MAX
+            ]  # a text may have been forgotten before it was filtered
             if said is not None and not known and not self._is_buried(whole, message, imported):
                 for item in self._one(session_id, said, scope, imported=imported):
                     changed[item.id] = item

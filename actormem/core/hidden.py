@@ -21,6 +21,13 @@ HIDDEN: Final = re.compile(
     f"[{IGNORABLE}][{IGNORABLE}{JOINING}]*+|(?<=\\w)[{JOINING}][{IGNORABLE}{JOINING}]*+"
 )
 
+#: The same as single characters: a set tells in a tenth of the time that none is there.
+CHARACTERS: Final = frozenset(
+    character
+    for first, last in re.findall(r"(.)(?:-(.))?", IGNORABLE + JOINING)
+    for character in map(chr, range(ord(first), ord(last or first) + 1))
+)
+
 
 class Seen(msgspec.Struct, frozen=True):
     """A text as it is seen, and where its characters stand in the text it was made of; None: at the same places."""
@@ -36,7 +43,11 @@ class Seen(msgspec.Struct, frozen=True):
 
 def unhidden(text: str) -> str:
     """The text without hidden characters; the same object where there are none."""
-    return text if text.isascii() else HIDDEN.sub("", text)
+    return HIDDEN.sub("", text) if may_hide(text) else text
+
+
+def may_hide(text: str) -> bool:
+    return not text.isascii() and not CHARACTERS.isdisjoint(set(text))
 
 
 def seen(text: str) -> Seen:
@@ -45,7 +56,7 @@ def seen(text: str) -> Seen:
     Cost:
         O(n); a place for each character only where some are hidden.
     """
-    if text.isascii() or not HIDDEN.search(text):
+    if not may_hide(text) or not HIDDEN.search(text):
         return Seen(text)
     places: list[int] = []
     start = 0

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from actormem.core.hidden import HIDDEN
+from actormem.core.hidden import unhidden
 
 __all__ = [
     "BLANK",
@@ -141,7 +141,7 @@ def blank(text: str, start: int, end: int) -> str:
 
 def own_words(text: str) -> str:
     """The text with everything blanked that the speaker does not say in his own name."""
-    if HIDDEN.search(text) and INJECTED.search(HIDDEN.sub("", text)):
+    if (plain := unhidden(text)) != text and INJECTED.search(plain):
         return ""
     low = text.lower()
     injected = INJECTED.search(text) if any(word in low for word in INJECTED_WORDS) else None

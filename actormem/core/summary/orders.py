@@ -15,8 +15,8 @@ __all__ = ["gives_orders", "has_role_marks", "links_in"]
 ROLE_MARKS: Final = re.compile(
     r"<\|[^|>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>"
     r"|</?(?:conversation|data-|memory|system|assistant|user|developer|instructions?|tool_call|function_call)\b"
-    r"|^\s*(?:#{1,6}\s*)?\**(?:system|developer|human|assistant|user|instruction|系统|开发者|助手|用户)\**\s*:"
-    r"|^\s*(?:[-*>]\s*)?[\[【](?:system|developer|human|assistant|user|系统|开发者|助手|用户)"
+    r"|^[ \t]*(?:#{1,6}[ \t]*)?\**(?:system|developer|human|assistant|user|instruction|系统|开发者|助手|用户)\**\s*:"
+    r"|^[ \t]*(?:[-*>][ \t]*)?[\[【](?:system|developer|human|assistant|user|系统|开发者|助手|用户)"
     r"(?:\s?(?:message|prompt|消息|提示|指令))?[\]】]"
     r"|[\"']role[\"']\s*:\s*[\"'](?:system|developer|assistant)",
     re.IGNORECASE | re.MULTILINE,
