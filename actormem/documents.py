@@ -4,7 +4,7 @@ The law of the file: a document that cannot be taken in is said before anything 
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -32,6 +32,14 @@ DocumentGiven: TypeAlias = str | os.PathLike[str] | Mapping[str, object]
 """A text, the path of a `.md` or `.txt` file, or a mapping of `text` and perhaps `id`, `title` and `time`."""
 
 
+Filtered: TypeAlias = Callable[[str], str | None]
+
+
+def keep(text: str) -> str:
+    """The text as it is."""
+    return text
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """One document in passages; `time_ms` is 0 where nobody knows when it was written."""
 
@@ -41,11 +49,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     offset_minutes: int = 0
 
 
-async def read_documents(given: object, limiter: anyio.CapacityLimiter) -> tuple[Document, ...]:
+async def read_documents(
+    given: object, limiter: anyio.CapacityLimiter, filtered: Filtered = keep
+) -> tuple[Document, ...]:
     """The documents, in order, each with an id of its own.
 
+    Args:
+        filtered: Gives a text as it may be kept, None where it may not.
+
     Raises:
-        UsageError: One is no document, cannot be read, has no words, or has another's id; says which.
+        UsageError: One is no document, cannot be read, has no words, is refused, or has another's id; says which.
 
     Cost:
         About 0.5 s a million characters, in a thread.
@@ -57,24 +70,24 @@ async def read_documents(given: object, limiter: anyio.CapacityLimiter) -> tuple
         raise UsageError(
             f"between 1 and {DOCUMENTS_MAX} documents are imported at once, not {len(documents)}"
         )
-    return await anyio.to_thread.run_sync(_read_all, documents, limiter=limiter)
+    return await anyio.to_thread.run_sync(_read_all, documents, filtered, limiter=limiter)
 
 
-def _read_all(given: Sequence[object]) -> tuple[Document, ...]:
+def _read_all(given: Sequence[object], filtered: Filtered) -> tuple[Document, ...]:
     found: dict[str, Document] = {}
     for place, one in enumerate(given, 1):
-        document = _read(one, f"document {place}")
+        document = _read(one, f"document {place}", filtered)
         if document.id in found:
             raise UsageError(f"document {place} has the id of one before it")
         found[document.id] = document
     return tuple(found.values())
 
 
-def _read(given: object, name: str) -> Document:
+def _read(given: object, name: str, filtered: Filtered) -> Document:
     if isinstance(given, str):
-        return _document(given, name)
+        return _document(given, name, filtered)
     if isinstance(given, os.PathLike):
-        return _of_file(Path(cast("os.PathLike[str]", given)))
+        return _of_file(Path(cast("os.PathLike[str]", given)), filtered)
     if not isinstance(given, Mapping):
         raise UsageError(f"{name} must be a text, a path or a mapping, not {type(given).__name__}")
     fields = cast("Mapping[object, object]", given)
@@ -84,12 +97,11 @@ def _read(given: object, name: str) -> Document:
     if not isinstance(text, str) or not isinstance(title, str):
         raise UsageError(f"the text and the title of {name} must be text")
     time = _time(fields.get("time"), name)
-    return _document(
-        text, name, title=title, id=id if id is None else checked_id(id, f"the id of {name}"), time=time
-    )
+    checked = id if id is None else checked_id(id, f"the id of {name}")
+    return _document(text, name, filtered, title=title, id=checked, time=time)
 
 
-def _of_file(path: Path) -> Document:
+def _of_file(path: Path, filtered: Filtered) -> Document:
     kind = path.suffix.lower()
     if kind not in (*MARKDOWN, PLAIN):
         raise UsageError(f"{path} must be a file that ends in .md, .markdown or .txt")
@@ -106,7 +118,9 @@ def _of_file(path: Path) -> Document:
         raise UsageError(f"{path} is not UTF-8, from byte {error.start} on") from None
     titled = kind != PLAIN and _has_title(text)
     name = checked_id(path.as_posix(), "the path of a document")
-    return _document(text, str(path), title="" if titled else path.stem, id=name, markdown=kind != PLAIN)
+    return _document(
+        text, str(path), filtered, title="" if titled else path.stem, id=name, markdown=kind != PLAIN
+    )
 
 
 def _has_title(text: str) -> bool:
@@ -117,6 +131,7 @@ def _has_title(text: str) -> bool:
 def _document(
     text: str,
     name: str,
+    filtered: Filtered,
     *,
     title: str = "",
     id: str | None = None,
@@ -126,10 +141,13 @@ def _document(
     if len(text) > DOCUMENT_BYTES_MAX:
         raise UsageError(f"{name} has {len(text)} characters, at most {DOCUMENT_BYTES_MAX} are allowed")
     words, title = clean(text), clean(title).strip()
-    passages = split(words, title=title, markdown=markdown)
+    kept, named = filtered(words), filtered(title)  # before it is cut: a key may be longer than a passage
+    if kept is None or named is None:
+        raise UsageError(f"a filter refused {name}", hint="see filters of open")
+    passages = split(kept, title=named, markdown=markdown)
     if not passages:
         raise UsageError(f"{name} has no words")
-    drawn = title or f"text:{blake2b(words.encode(), digest_size=16).hexdigest()}"
+    drawn = named or f"text:{blake2b(words.encode(), digest_size=16).hexdigest()}"
     return Document(
         id=id or checked_id(drawn, f"the title of {name}"),
         passages=passages,

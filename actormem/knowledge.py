@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
@@ -75,7 +76,8 @@ class KnowledgeMemory(OwnerMemory):
         """
         base = _base(name, tenant)
         self.check_loop()
-        parsed = await read_documents(documents, self._services.counting)
+        filtered = partial(self._services.filters.document, tenant=base.tenant)
+        parsed = await read_documents(documents, self._services.counting, filtered)
         total = sum(len(document.passages) for document in parsed)
         done = added = removed = 0
         for document in parsed:

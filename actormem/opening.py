@@ -1,7 +1,7 @@
 """Opening a memory: the one place where the parts are put together, and taken apart again in reverse."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
@@ -11,6 +11,7 @@ from typing import Literal, TypeVar, cast
 import anyio
 
 from actormem import limits, wiring
+from actormem.actors.filtering import Filter, checked_filters
 from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
@@ -53,6 +54,7 @@ async def open(
     daily_llm_tokens: int | None = None,
     extract: bool = True,
     attributes: Mapping[str, Declaration] | None = None,
+    filters: Sequence[Filter | Literal["secrets"]] | None = None,
     prewarm: str | Warmer | None = None,
     retention: Retention | None = None,
     idle_s: float = limits.IDLE_S,
@@ -71,17 +73,15 @@ async def open(
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
         summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
-        daily_llm_tokens: What one owner's background calls may take in a UTC day, prompts and replies; None: no limit.
-        extract: Whether the LLM finds facts in batches, beside the rules; False: it writes summaries only.
-        attributes: Which facts of a user have `one` value and which `many`, beside the built-in table; see `declared`.
+        daily_llm_tokens, extract: What an owner's background calls may take in a UTC day; whether some are for facts.
+        attributes, filters: How many values facts have, see `declared`; what texts pass before they are remembered.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
         lock_wait_s, clock: Seconds to wait for another process to leave the folder; time, a fake one in tests.
 
     Raises:
-        FolderInUseError: Another process has the folder.
-        VersionError: A newer version wrote it.
+        FolderInUseError, VersionError: Another process has the folder; a newer version wrote it.
         UsageError: An option is wrong, or the path cannot be a folder.
         CorruptError: The folder is damaged. In all these cases nothing changed.
     """
@@ -95,6 +95,7 @@ async def open(
         extract=switch("extract", extract),
         retention=_checked_retention(retention),
         attributes=declared(attributes),
+        filters=checked_filters(filters),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)

@@ -54,6 +54,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         gate_skips: User messages for which nothing was recalled, since nothing could come of it.
         erasures_resumed, erasures_failed: Of those that whoever began them did not end, by a crash or because he was
             cancelled: brought to their end, and not yet; these are tried again at the next opening.
+        redactions, refusals: Texts that filters changed, or refused, on their way into memory or to an LLM.
         retention_failures: Sessions and owners whose retention could not be seen to; it is tried again a day later.
     """
 
@@ -93,6 +94,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     erasures_failed: int
     corrections: int
     supersessions: int
+    redactions: int
+    refusals: int
 
 
 def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeStatistics:
@@ -135,4 +138,6 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         erasures_failed=counters.erasures_failed,
         corrections=counters.corrections,
         supersessions=counters.supersessions,
+        redactions=counters.redactions,
+        refusals=counters.refusals,
     )

@@ -56,6 +56,10 @@ class BlockItems:
         """The item of a block, and those it supersedes; nothing where it is there or the session is gone."""
         if not has_lines(block.summary) or block.last in self._by_session.get(key.session_id, {}):
             return []
+        summary = self._services.filters.earlier(block.summary, key.owner, key.session_id, "summary")
+        if not has_lines(summary):
+            return []
+        block = msgspec.structs.replace(block, summary=summary)
         first = max(block.first, block.last - EVENTS_READ_MAX + 1)
         stored = await self._services.record.read_events(key, first, block.last)
         said = [event for event in stored if event.name]

@@ -27,6 +27,7 @@ from actormem.core.context.notes import (
     GONE_VERSION,
     untold,
 )
+from actormem.core.context.shares import SOURCE_HITS
 from actormem.core.context.trace import Included, LeftOut, Step, Trace
 from actormem.core.entities.index import ValueIndex
 from actormem.core.knowledge.bases import base_owner
@@ -101,7 +102,7 @@ class ContextMaker:
             with steps.step("recall"):
                 answer = await self._recall(draft.state, asked)
             asked = explained(asked, answer.recalled, answer.degraded)
-        telling = self._said(draft.state, query or asked.query, answer.recalled) if new else Said()
+        telling = self._said(draft.state, query or asked.query, answer.recalled, tokenizer) if new else Said()
         reserve = reserve_of(draft.state, telling, tokenizer) if new else 0
         epoch = draft.state.epoch_count
         with steps.step("fit"):
@@ -120,7 +121,7 @@ class ContextMaker:
             if written is None and new:  # what is out of sight has changed
                 with steps.step("recall"):
                     answer = await self._recall(draft.state, asked, answer)
-                telling = self._said(draft.state, query or asked.query, answer.recalled)
+                telling = self._said(draft.state, query or asked.query, answer.recalled, tokenizer)
             with steps.step("note"):
                 written = written or note(draft.state, telling.lines, tokenizer, profile=telling.profile)
                 draft.emit(written)
@@ -151,8 +152,9 @@ class ContextMaker:
         self._services.counters.gate_skips += bool(recalls and not asked.open)
         self.usage.noted(shown, [hit.item for hit in recalled.hits if hit.item.id in shown])
 
-    def _said(self, state: Working, query: str, recalled: Recalled) -> Said:
-        return said(state, query, recalled, self._values, self._services.options.attributes)
+    def _said(self, state: Working, query: str, recalled: Recalled, tokenizer: Tokenizer) -> Said:
+        attributes = self._services.options.attributes
+        return said(state, query, recalled, self._values, attributes, tokenizer)
 
     def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""
@@ -187,6 +189,7 @@ class ContextMaker:
             scope=state.settings.scope,
             asked_ms=said_ms,
             offset_minutes=offset_minutes,
+            source_max=SOURCE_HITS,
         )
         owner = self._key.owner
         named = (base_owner(owner.tenant, name) for name in state.settings.knowledge)

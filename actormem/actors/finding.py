@@ -78,6 +78,7 @@ class Finding:
             at_ms=asked.at_ms,
             scope=asked.scope,
             deep=asked.deep,
+            source_max=asked.source_max,
         )
 
     def _seen(self, asked: say.RecallItems) -> set[str]:

@@ -23,7 +23,7 @@ from actormem.core.facts.found import Found, is_known
 from actormem.core.facts.passages import passages
 from actormem.core.facts.reading import Stated
 from actormem.core.facts.reconcile import Change, closes, reconcile
-from actormem.core.facts.remember import episode, fact_item, text_hash
+from actormem.core.facts.remember import episode, fact_item, source_of, text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
@@ -100,7 +100,8 @@ class Intake:
             if not known or any(is_known(fact, item) for item in known):
                 continue
             heard = msgspec.structs.replace(message, time_ms=said.time_ms)
-            if self._wanted(fact, heard, imported=False):
+            fact = self._let_in(said.session_id, fact, heard, imported=False)
+            if fact is not None:
                 self._services.counters.extracted_facts += 1
                 items = self._fact(
                     said.session_id,
@@ -123,12 +124,15 @@ class Intake:
         return len(changed), self._stored(changed)
 
     def remember(self, asked: RememberItem) -> tuple[Item, list[Write]]:
-        """Take in a fact that a caller states. What was forgotten before may be stated again by him."""
+        """Take in a fact that a caller states. What was forgotten before may be stated again by him.
+
+        Raises:
+            UsageError: A filter refused it.
+        """
         message = Message(role="user", time_ms=asked.event_ms, offset_minutes=asked.offset_minutes)
-        self._tombstones.pop(text_hash(asked.fact.text), None)
-        changed = self._fact(
-            "", asked.fact, message, asked.scope, imported=False, expires_ms=asked.expires_ms
-        )
+        fact = self._services.filters.stated(asked.fact, self._owner)
+        self._tombstones.pop(text_hash(fact.text), None)
+        changed = self._fact("", fact, message, asked.scope, imported=False, expires_ms=asked.expires_ms)
         kept = next((item for item in changed if item.state == "live"), changed[0])
         return kept, self._stored({item.id: item for item in changed})
 
@@ -147,10 +151,11 @@ class Intake:
         """Give an item another text. Its version goes up; everything else of it stays.
 
         Raises:
-            UsageError: It is superseded: what took its place may be edited.
+            UsageError: It is superseded: what took its place may be edited. Or a filter refused the text.
         """
         if item.state != "live":
             raise UsageError("only a live item can be edited", hint=f"it is {item.state}")
+        text = self._services.filters.edited(item, text)
         value = edited_value(item, text)
         edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
         self._put(edited)
@@ -228,11 +233,18 @@ class Intake:
         for message in messages:
             if message.role not in SPOKEN_ROLES or not message.text.strip():
                 continue
-            if not self.links.of_source((session_id, message.id)):
-                for item in self._one(session_id, message, scope, imported=imported):
+            known = bool(self.links.of_source((session_id, message.id)))
+            if known and message.role == "user":
+                continue
+            source = source_of(message, imported)
+            said = self._services.filters.message(message, self._owner, session_id, source)
+            # A text may have been forgotten before it was filtered.
+            whole = message.text[:ITEM_TEXT_CHARS_MAX]
+            if said is not None and not known and not self._is_buried(whole, message, imported):
+                for item in self._one(session_id, said, scope, imported=imported):
                     changed[item.id] = item
             if message.role == "assistant":
-                self._answered[session_id] = message.text
+                self._answered[session_id] = said.text if said is not None else ""
         return changed
 
     def _one(self, session_id: str, message: Message, scope: str, *, imported: bool) -> list[Item]:
@@ -268,8 +280,9 @@ class Intake:
             if not imported:
                 whole = msgspec.structs.replace(changed[0], text=kept)
                 self._offered += self._offer(whole, facts, previous)
-            for fact in facts:
-                if self._wanted(fact, message, imported):
+            for read in facts:
+                fact = self._let_in(session_id, read, message, imported=imported)
+                if fact is not None:
                     changed += self._fact(session_id, fact, message, scope, imported=imported)
         return changed
 
@@ -287,9 +300,14 @@ class Intake:
             if one.subject == "user" and one.value and not closes(one)
         ]
 
-    def _wanted(self, fact: Fact, message: Message, imported: bool) -> bool:
-        worth = fact.explicit or fact.importance >= self._services.options.write_threshold
-        return worth and not any(self._is_buried(text, message, imported) for text in (fact.text, fact.quote))
+    def _let_in(self, session_id: str, fact: Fact, message: Message, *, imported: bool) -> Fact | None:
+        """The fact as it may be kept; None where it is worth too little, was forgotten, or a filter refused it."""
+        if not fact.explicit and fact.importance < self._services.options.write_threshold:
+            return None
+        source = source_of(message, imported)
+        kept = self._services.filters.fact(fact, self._owner, session_id, source)
+        texts = () if kept is None else (kept.text, kept.quote)
+        return None if any(self._is_buried(text, message, imported) for text in texts) else kept
 
     def _is_buried(self, text: str, message: Message, imported: bool) -> bool:
         """Whether the text was forgotten, and not said anew since."""

@@ -129,6 +129,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
             zone of what the owner said last.
         scope: Items of it and of no scope alone; None for all.
         deep: Archived items too.
+        source_max: Hits of one message or one document at most; 0 for any number.
     """
 
     query: str
@@ -147,6 +148,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     offset_minutes: int | None = None
     scope: str | None = None
     deep: bool = False
+    source_max: int = 0
 
 
 class Shown(msgspec.Struct, frozen=True):

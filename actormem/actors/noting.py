@@ -21,6 +21,7 @@ from actormem.core.context.notes import (
     with_outdated,
     words_of,
 )
+from actormem.core.context.shares import in_shares
 from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
 from actormem.core.entities import EntityRow
@@ -84,7 +85,14 @@ def wants_profile(state: Working) -> bool:
     return not state.profiled or over_budget(state, budget.recall_tokens + budget.task_tokens)
 
 
-def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, attributes: Attributes) -> Said:
+def said(
+    state: Working,
+    query: str,
+    recalled: Recalled,
+    values: ValueIndex,
+    attributes: Attributes,
+    counter: Counter,
+) -> Said:
     """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
@@ -98,18 +106,26 @@ def said(state: Working, query: str, recalled: Recalled, values: ValueIndex, att
     names = attributes.names(asked)
     room = state.settings.budget.recall_tokens
     hits = [hit for hit in recalled.hits if hit.item.id not in told]
-    lines += [_hit_line(hit, asked, words, room) for hit in hits if hit.item.attribute in names]
+    shares = in_shares(
+        hits,
+        lambda hit, characters: _hit_line(hit, asked, words, room, characters),
+        share_tokens=recall_ceiling(state),
+        count=counter.count,
+    )
+    found = list(zip(hits, shares, strict=True))
+    lines += [line for hit, line in found if hit.item.attribute in names]
     if policy_of(state.settings.policy).shows_values:
         words_said = entry.message.text if entry is not None else ""
         lines += _value_lines(state, (words_said, query), values)
-    lines += [_hit_line(hit, asked, words, room) for hit in hits if hit.item.attribute not in names]
+    lines += [line for hit, line in found if hit.item.attribute not in names]
     if state.profiled or recalled.profile is None:
         return Said(lines)
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
-def _hit_line(hit: Hit, asked: str, words: str, note_tokens: int) -> Line:
-    return with_outdated(hit_line(in_short(hit.item, asked, note_tokens), hit.before), hit.outdated, words)
+def _hit_line(hit: Hit, asked: str, words: str, note_tokens: int, characters: int) -> Line:
+    short = in_short(hit.item, asked, note_tokens, characters)
+    return with_outdated(hit_line(short, hit.before, characters), hit.outdated, words)
 
 
 def _corrections(changed: Sequence[Shown], words: str) -> list[Line]:

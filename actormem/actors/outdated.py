@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from actormem.actors.memory_messages import Shown
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.facts.reconcile import closes, said
+from actormem.core.hidden import unhidden
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Outdated
 
@@ -120,7 +121,8 @@ class OutdatedWords:
         if fact.state == "live" and self._expired(fact):
             return Outdated(fact.value, None) if _stands_in(fact.value, text) else None
         if fact.state == "live":  # edited: the words that were said stand in the quote
-            changed = bool(fact.quote and fact.value) and fact.quote in text and fact.value not in text
+            quoted = bool(fact.quote and fact.value) and fact.quote in text
+            changed = quoted and fact.value not in text and fact.value not in unhidden(text)
             return Outdated(fact.quote, fact) if changed else None
         if not _stands_in(fact.value, text):
             return None

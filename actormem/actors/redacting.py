@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import msgspec
 
 from actormem.actors.messages import Redact
+from actormem.core.filters import MARK as SECRET
+from actormem.core.filters import redacted, without_redacted
+from actormem.core.hidden import unhidden
 from actormem.core.session.events import (
     BlockMade,
     EpochStarted,
@@ -28,7 +31,8 @@ MARK = "[forgotten]"
 def redacted_texts(events: Sequence[StoredEvent], asked: Redact) -> list[tuple[int, str | None]]:
     """The texts that must change, by event, with what takes their place (None for nothing)."""
     words = sorted((word for word in asked.words if word), key=len, reverse=True)
-    values = (*words, *(value for value in asked.values if value))
+    whole = (*words, *(value for value in asked.values if value))
+    values = tuple(dict.fromkeys((*whole, *map(unhidden, whole))))  # what memory writes hides nothing
     found: list[tuple[int, str | None]] = []
     for stored in events:
         if stored.text is None:
@@ -69,7 +73,13 @@ def _redacted(
 
 def _holds(wire: str, values: Sequence[str]) -> bool:
     """Whether a wire message holds one of the values, however JSON writes it."""
-    return any(value in wire or _json_inside(value) in wire for value in values)
+    forms = _forms(wire, values)
+    return any(value in form or _json_inside(value) in form for value in values for form in forms)
+
+
+def _forms(text: str, values: Sequence[str]) -> tuple[str, ...]:
+    """The text, and as memory keeps it where one of the values was kept without its secrets."""
+    return (text, redacted(text)) if any(SECRET in value for value in values) else (text,)
 
 
 def _block(text: str, values: Sequence[str]) -> str:
@@ -86,7 +96,10 @@ def _block(text: str, values: Sequence[str]) -> str:
 
 def without_lines(text: str, values: Sequence[str]) -> str:
     """What memory wrote, without the lines that hold one of the values."""
-    return "\n".join(line for line in text.split("\n") if not any(value in line for value in values))
+    lines = ((line, _forms(line, values)) for line in text.split("\n"))
+    return "\n".join(
+        line for line, forms in lines if not any(value in form for value in values for form in forms)
+    )
 
 
 def _json_inside(value: str) -> str:
@@ -111,7 +124,7 @@ def _message(wire: str, words: Sequence[str]) -> str:
 def _cut(value: JsonValue, words: Sequence[str]) -> JsonValue:
     if isinstance(value, str):
         for word in words:
-            value = value.replace(word, MARK)
+            value = without_redacted(value.replace(word, MARK), word, MARK)
         return value
     if isinstance(value, Mapping):
         return {key: _cut(part, words) for key, part in value.items()}

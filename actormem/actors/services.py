@@ -11,6 +11,7 @@ import numpy as np
 from actormem import limits
 from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
+from actormem.actors.filtering import BUILT_IN, Filter, Filters
 from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.precedence import Precedence
 from actormem.actors.unfinished import Unfinished
@@ -43,6 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         extract: Whether the LLM finds facts beside the rules.
         retention: How long what is remembered is kept.
         attributes: How many values the attributes of facts have, and what asks for them.
+        filters: What texts pass before they are remembered.
     """
 
     recall_deadline_s: float = limits.RECALL_DEADLINE_S
@@ -54,6 +56,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     extract: bool = True
     retention: Retention = Retention()
     attributes: Attributes = NONE_DECLARED
+    filters: tuple[Filter, ...] = BUILT_IN
 
 
 class Counters(msgspec.Struct):
@@ -90,6 +93,8 @@ class Counters(msgspec.Struct):
     erasures_failed: int = 0
     corrections: int = 0
     supersessions: int = 0
+    redactions: int = 0
+    refusals: int = 0
 
 
 class Counting(Protocol):
@@ -145,6 +150,7 @@ class Services:
         self.options = options
         self.warmer = warmer
         self.counters = Counters()
+        self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
         self.forgetting: set[Owner] = (

@@ -38,6 +38,9 @@ class SummaryCalls:
         llm = self._services.llm
         if llm is None or job.tokens < 1:
             return None
+        job = await self._in_thread(partial(self._let_out, job))
+        if not job.messages:
+            return None
         cache, owner, key = self._services.cache, job.key.owner, _content_key(llm, job)
         [stored] = await cache.get_many(owner, [key])
         known = stored_summary(stored)
@@ -84,6 +87,15 @@ class SummaryCalls:
             if summary is None:
                 return None
             repaired_count += summary.repaired_count
+
+    def _let_out(self, job: Summarize) -> Summarize:
+        """The job as it may be sent."""
+        filters, owner, session_id = self._services.filters, job.key.owner, job.key.session_id
+        return msgspec.structs.replace(
+            job,
+            messages=filters.sent(job.messages, owner, session_id),
+            previous=filters.earlier(job.previous, owner, session_id, "prompt"),
+        )
 
     async def _in_thread(self, make: Callable[[], Made]) -> Made:
         return await anyio.to_thread.run_sync(make, limiter=self._services.counting)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
+from actormem.core.hidden import unhidden
 from actormem.core.knowledge.items import as_told
 from actormem.core.summary.excerpt import excerpt, sentences_of
 from actormem.core.text import clean, language, one_line, sentences
@@ -18,6 +19,7 @@ from actormem.core.wire import content_text, with_content
 
 __all__ = [
     "GONE_VERSION",
+    "KNOWLEDGE_CHARACTERS_MAX",
     "OLD_CHARACTERS",
     "Line",
     "changed_line",
@@ -41,7 +43,7 @@ SPEAKER_CHARACTERS = 40
 OLD_CHARACTERS = 60  # of each value that something took the place of
 OUTDATED_MAX = 3  # values of one message that are told to be out of date
 OUTDATED_CHARACTERS = 60  # of the old and of the new value
-DELIMITER = re.compile(r"[<＜](?=[\s/\u200b]*memory)", re.IGNORECASE)
+DELIMITER = re.compile(r"[<＜﹤](?=[\s/／]*(?:memory|ｍｅｍｏｒｙ)|\|[\w-]{1,40}\|>)", re.IGNORECASE)
 
 WORDS = {
     "en": {
@@ -86,13 +88,15 @@ def said_by_user(item: Item) -> bool:
     return item.source in ("user", "import") and item.kind not in ("summary", "knowledge")
 
 
-def hit_line(item: Item, before: Item | None = None) -> Line:
+def hit_line(item: Item, before: Item | None = None, characters: int = KNOWLEDGE_CHARACTERS_MAX) -> Line:
     """The line that shows an item: id, the date in its speaker's zone, the text in one line.
 
     Args:
         before: What was said right before it and goes with it: the end of that stands in front, with its own id.
+        characters: Told of the item at most, within its limits.
     """
-    text = one_line(item.text, KNOWLEDGE_CHARACTERS_MAX if item.kind == "knowledge" else HIT_CHARACTERS)
+    most = KNOWLEDGE_CHARACTERS_MAX if item.kind == "knowledge" else HIT_CHARACTERS
+    text = one_line(item.text, min(most, characters))
     if item.kind == "episode":
         text = f"{one_line(item.speaker, SPEAKER_CHARACTERS)}: {text}"
     marks, by_user = ((item.id, item.version),), said_by_user(item)
@@ -123,19 +127,23 @@ def with_outdated(line: Line, outdated: Sequence[Outdated], words: str) -> Line:
     return line
 
 
-def in_short(item: Item, query: str, note_tokens: int = 0) -> Item:
+def in_short(
+    item: Item, query: str, note_tokens: int = 0, characters: int = KNOWLEDGE_CHARACTERS_MAX
+) -> Item:
     """What is long as a note tells it for a query: a summary's nearest lines, a passage's; others as they are.
 
     Args:
         note_tokens: What a note may have; half as many characters are a passage's, within its limits.
+        characters: At most so many.
     """
     if item.kind == "knowledge":
-        characters = min(max(note_tokens // 2, HIT_CHARACTERS), KNOWLEDGE_CHARACTERS_MAX)
-        return as_told(item, query, characters)
+        most = min(max(note_tokens // 2, HIT_CHARACTERS), KNOWLEDGE_CHARACTERS_MAX)
+        return as_told(item, query, min(most, characters))
+    characters = min(HIT_CHARACTERS, characters)
     if item.source == "summary":
-        return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=HIT_CHARACTERS))
-    if item.kind == "episode" and len(item.text) > HIT_CHARACTERS:
-        return msgspec.structs.replace(item, text=sentences_of(item.text, query, characters=HIT_CHARACTERS))
+        return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=characters))
+    if item.kind == "episode" and len(item.text) > characters:
+        return msgspec.structs.replace(item, text=sentences_of(item.text, query, characters=characters))
     return item
 
 
@@ -180,8 +188,11 @@ def _date(item: Item) -> str:
 
 
 def enclosed(title: str, lines: Sequence[str], nonce: str) -> str:
-    """The lines under a title, between the session's delimiters; what looks like a delimiter is defused."""
-    body = "\n".join((title, *lines))
+    """The lines under a title, between the session's delimiters; what looks like a delimiter is defused.
+
+    Hidden characters are left out: nobody saw what they say, and they may hide a delimiter.
+    """
+    body = unhidden("\n".join((title, *lines)))
     body = DELIMITER.sub("‹", body)
     body = re.sub(re.escape(nonce), "…", body, flags=re.IGNORECASE) if nonce else body
     return f"<memory-{nonce}>\n{body}\n</memory-{nonce}>"

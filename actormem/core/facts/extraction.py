@@ -16,8 +16,9 @@ from actormem.core.facts.commands import command
 from actormem.core.facts.corrections import marked
 from actormem.core.facts.english import ENGLISH
 from actormem.core.facts.reading import Reading, Stated, by_attribute, keep, statement
-from actormem.core.facts.sentences import SCAN_CHARS_MAX, Sentence, sentences, told, widths
+from actormem.core.facts.sentences import SCAN_CHARS_MAX, Sentence, own_words, sentences, told, widths
 from actormem.core.facts.wishes import wished
+from actormem.core.hidden import Seen, seen
 from actormem.core.values import Fact
 
 __all__ = ["FACTS_MAX", "extract"]
@@ -69,11 +70,20 @@ def extract(
         offset_minutes: Offset of the speaker's clock from UTC, in minutes.
 
     Returns:
-        At most 20 facts, in the order of their sentences. `value` and `quote` are exact pieces of `text`.
+        At most 20 facts, in the order of their sentences. `value` and `quote` are exact pieces of `text`; a
+        value without characters that are hidden in it.
 
     Cost:
         O(n); below 0.3 ms for a message of a few sentences.
     """
+    view = seen(text)
+    if view.places is not None:
+        if not own_words(widths(text[:SCAN_CHARS_MAX])):
+            return ()  # it hides an injected instruction
+        facts = extract(
+            view.text, previous=previous, stated=stated, time_ms=time_ms, offset_minutes=offset_minutes
+        )
+        return tuple(as_it_stands(fact, view, text) for fact in facts)
     last = asked(previous, text)
     reading = Reading(text, CHINESE, time_ms, offset_minutes, last=last, stated=tuple(stated))
     message = f" {widths(text[:SCAN_CHARS_MAX]).lower()} "
@@ -99,6 +109,15 @@ def extract(
     if not reading.facts and previous:
         return answers(text, previous)
     return tuple(reading.facts[:FACTS_MAX])
+
+
+def as_it_stands(fact: Fact, view: Seen, text: str) -> Fact:
+    """The fact with its quote as it stands in the text, hidden characters and all."""
+    place = view.text.find(fact.quote) if fact.quote else -1
+    if place < 0:
+        return fact
+    start, end = view.span(place, place + len(fact.quote))
+    return msgspec.structs.replace(fact, quote=text[start:end])
 
 
 def read_sentence(reading: Reading, sentence: Sentence) -> None:

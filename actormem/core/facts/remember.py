@@ -7,7 +7,7 @@ from actormem.core.text import normal
 from actormem.core.values import Fact, Item, Message, Owner, Source
 from actormem.limits import ITEM_TEXT_CHARS_MAX
 
-__all__ = ["episode", "fact_item", "text_hash"]
+__all__ = ["episode", "fact_item", "source_of", "text_hash"]
 
 
 def episode(
@@ -36,7 +36,7 @@ def episode(
         owner=owner,
         kind="episode",
         text=text,
-        source=_source(message, imported),
+        source=source_of(message, imported),
         source_ids=(message.id,),
         session_id=session_id,
         speaker=message.name or message.role,
@@ -72,7 +72,7 @@ def fact_item(
         value=fact.value,
         cardinality=fact.cardinality,
         quote=fact.quote,
-        source=_source(message, imported),
+        source=source_of(message, imported),
         source_ids=(message.id,) if message.id else (),
         session_id=session_id,
         speaker=message.name or message.role,
@@ -91,7 +91,8 @@ def text_hash(text: str) -> str:
     return blake2b(normal(text).encode(), digest_size=16).hexdigest()
 
 
-def _source(message: Message, imported: bool) -> Source:
+def source_of(message: Message, imported: bool) -> Source:
+    """Whose words a message is; the user's own of an older log are `import`."""
     if message.role == "assistant":
         return "assistant"
     if message.role == "tool":

@@ -19,8 +19,8 @@ from actormem.core.facts.found import Found, times_of
 from actormem.core.facts.reading import MOMENTS, UNIQUE
 from actormem.core.facts.request import Said
 from actormem.core.facts.sentences import BLANK, OTHERS, SCAN_CHARS_MAX, own_words, sentences, told, widths
-from actormem.core.summary.check import ORDERS, ROLE_MARKS
 from actormem.core.summary.known_values import FindEntities, KnownValues, same_characters
+from actormem.core.summary.orders import gives_orders, has_role_marks
 from actormem.core.text import HAN, language, normal
 from actormem.core.values import Fact, ItemKind, Message
 
@@ -152,13 +152,13 @@ class Proof:
             and len(text) <= TEXT_CHARS_MAX
             and tongue in (language(text), language(text.replace(value, "")))
             and all(normal(word) in self.words for word in foreign.findall(text))
-            and not ORDERS.search(text)
-            and not ROLE_MARKS.search(text)
+            and not gives_orders(text)
+            and not has_role_marks(text)
             and not self.known.made_up(text)
         )
         if proven:
             return text
-        if ORDERS.search(quote) or ROLE_MARKS.search(quote) or OTHERS.search(quote):
+        if gives_orders(quote) or has_role_marks(quote) or OTHERS.search(quote):
             return ""
         return f"用户说：{quote}" if tongue == "zh" else f'The user said: "{quote}"'
 

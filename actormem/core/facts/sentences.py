@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from actormem.core.hidden import unhidden
+
 __all__ = [
     "BLANK",
     "OTHERS",
@@ -18,6 +20,7 @@ __all__ = [
     "THOUSANDS",
     "Sentence",
     "blank",
+    "own_words",
     "sentences",
     "told",
     "widths",
@@ -39,9 +42,6 @@ WIDTHS: Final = str.maketrans(
         ord(one): other
         for one, other in zip("\u3000\u00a0’‘“”「」『』\x00\r\t", '  \'\'"""""" \n ', strict=True)
     }
-)
-HIDDEN: Final = re.compile(
-    "[\u200b\u200c\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\u00ad\U000e0000-\U000e007f]",
 )
 FENCE: Final = re.compile(r"```")
 LINES: Final = re.compile(r"`[^`\n]{1,400}`|^ {0,3}[>|][^\n]*", re.MULTILINE)
@@ -141,7 +141,7 @@ def blank(text: str, start: int, end: int) -> str:
 
 def own_words(text: str) -> str:
     """The text with everything blanked that the speaker does not say in his own name."""
-    if HIDDEN.search(text) and INJECTED.search(HIDDEN.sub("", text)):
+    if (plain := unhidden(text)) != text and INJECTED.search(plain):
         return ""
     low = text.lower()
     injected = INJECTED.search(text) if any(word in low for word in INJECTED_WORDS) else None

@@ -46,11 +46,15 @@ def says_the_same(one: Item, other: Item) -> bool:
     return same(Said.of(one), Said.of(other))
 
 
-def distinct(hits: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
+def distinct(hits: Iterable[Hit], limit: int, source_max: int = 0) -> tuple[Hit, ...]:
     """The first `limit` hits of a ranking, without those that say what a better one says.
 
     Where a fact and an episode say the same the fact stands, at the better of the two places.
+
+    Args:
+        source_max: Hits that stand of one message or document, at most: its best; 0 for any number.
     """
+    taken: Counter[tuple[str, str]] = Counter()
     kept: list[Hit] = []
     said: list[Said] = []
     messages: set[tuple[str, tuple[str, ...]]] = set()
@@ -65,14 +69,25 @@ def distinct(hits: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
         if twin is None and any(nothing_new(theirs, mine) for theirs in said):
             continue
         if twin is None:
+            source = source_of(hit.item)
+            if source_max and source is not None and taken[source] == source_max:
+                continue
             if len(kept) == limit:
                 break
+            taken.update((source,) if source is not None else ())
             kept.append(hit)
             said.append(mine)
         elif kept[twin].item.kind == "episode" and hit.item.kind != "episode":
             kept[twin] = msgspec.structs.replace(hit, score=kept[twin].score, why=kept[twin].why)
             said[twin] = mine
     return tuple(kept)
+
+
+def source_of(item: Item) -> tuple[str, str] | None:
+    """The message or the document that an item says one thing of; None for a summary, and for what has no source."""
+    if item.source == "summary" or not item.source_ids:
+        return None
+    return item.session_id, item.source_ids[0]
 
 
 def same(one: Said, other: Said) -> bool:

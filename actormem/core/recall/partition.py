@@ -235,7 +235,7 @@ class Partition:
         ranked = self._search.ranked(
             query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest
         )
-        hits = distinct(self._hits(ranked, query), query.limit)
+        hits = distinct(self._hits(ranked, query), query.limit, query.source_max)
         if "date" not in ranked.arms:  # who asks for a day does not ask for what is so now
             hits = newest_first(hits, query.text, ranked.telling, self._words)
         known = query.exclude.union(hit.item.id for hit in hits)

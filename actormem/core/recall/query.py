@@ -41,6 +41,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         at_ms: Search what was live at that time; None for now.
         scope: Only items of this scope and of none; None for all.
         deep: Archived items too.
+        source_max: Hits of one message or one document at most; 0 for any number.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int | None = None
     scope: str | None = None
     deep: bool = False
+    source_max: int = 0
 
     @property
     def today(self) -> int:

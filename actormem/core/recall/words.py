@@ -13,6 +13,7 @@ from typing import Final, cast
 
 import Stemmer
 
+from actormem.core.hidden import unhidden
 from actormem.core.recall.irregular import BASE_FORMS
 
 __all__ = ["Words", "first_tokens", "normal_text", "token_count"]
@@ -48,8 +49,8 @@ STOP_CHARACTERS: Final = frozenset(
 
 
 def normal_text(text: str) -> str:
-    """The text in one form of writing: compatibility characters unified, lower case, 10,000 as 10000."""
-    return THOUSANDS.sub("", unicodedata.normalize("NFKC", text).lower())
+    """The text in one form of writing: nothing hidden, of one width, lower case, 10,000 as 10000."""
+    return THOUSANDS.sub("", unicodedata.normalize("NFKC", unhidden(text)).lower())
 
 
 def token_count(text: str) -> int:

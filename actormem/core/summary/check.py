@@ -11,7 +11,9 @@ from typing import Final
 import msgspec
 
 from actormem.core.entities import find_entities
+from actormem.core.hidden import unhidden
 from actormem.core.summary.known_values import FindEntities, KnownValues
+from actormem.core.summary.orders import gives_orders, has_role_marks
 from actormem.core.summary.outline import Line, Summary, fitted, parsed
 from actormem.core.summary.salience import informative
 from actormem.core.text import HAN, language, sentences
@@ -40,18 +42,6 @@ REFUSAL = re.compile(
     r"|\b(?:no|there is no) conversation\b|\bi (?:don['’]t|do not) (?:see|have) (?:any|a|the)\b"
     r"|请(?:您|你)?(?:先)?(?:提供|给出|发送|粘贴|分享|告诉我)|抱歉|对不起|很遗憾|我(?:无法|不能|没办法)|作为(?:一个|一名)?(?:AI|人工智能)"
     r"|没有(?:看到|收到|找到)?(?:任何)?(?:对话|内容)",
-    re.IGNORECASE,
-)
-ROLE_MARKS = re.compile(
-    r"<\|[^|>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?(?:conversation|data-|system|assistant|user|tool_call|function_call)\b"
-    r"|^\s*(?:#{1,3}\s*)?(?:system|human|assistant|user|instruction|系统|助手|用户)\s*[:：]",
-    re.IGNORECASE | re.MULTILINE,
-)
-ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:previous|prior|above|earlier|all|your|system)\b"
-    r"[^.\n]{0,20}\b(?:instruction|prompt|rule|message)s?\b"
-    r"|\byou are now\b|\bnew instructions?:|\bsystem prompt\b"
-    r"|(?:忽略|无视|忘记|忘掉)[^。\n]{0,12}(?:指令|说明|提示|规则|要求|设定)|你现在是|系统提示词",
     re.IGNORECASE,
 )
 
@@ -89,7 +79,7 @@ def checked_summary(
     Cost:
         O(characters) of the reply and the sources.
     """
-    words = bare_reply(reply)
+    words = unhidden(bare_reply(reply))
     if tokens < 1 or not is_summary(words) or count(words) > REPLY_FACTOR_MAX * tokens:
         return None
     known = KnownValues([*sources, previous], entities=entities, find=find)
@@ -100,7 +90,7 @@ def checked_summary(
     lines: list[Line] = []
     for line in parsed(words):
         said = sentences(line.text)
-        held = [sentence for sentence in said if not ORDERS.search(sentence) and not known.made_up(sentence)]
+        held = [sentence for sentence in said if not gives_orders(sentence) and not known.made_up(sentence)]
         repaired_count += len(said) - len(held)
         if held:
             joint = "" if tongue == "zh" else " "
@@ -120,7 +110,7 @@ def bare_reply(reply: str) -> str:
 
 def is_summary(words: str) -> bool:
     """Whether words may be a summary: no refusal in front, no marks of roles, not only filler."""
-    if not words or ROLE_MARKS.search(words):
+    if not words or has_role_marks(words):
         return False
     lines = parsed(words)
     return any(informative(line.text) for line in lines) and not REFUSAL.search(lines[0].text[:OPENING_CHARS])

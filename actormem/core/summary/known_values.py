@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from actormem.core.entities import find_entities, find_tool_entities, same_value
 from actormem.core.entities.numbers import HAN_NUMBER, NUMBER, number_value
+from actormem.core.summary.orders import links_in
 from actormem.core.text import normal
 from actormem.core.values import Entity, Message
 
@@ -57,9 +58,6 @@ CODE = re.compile(
     r"(?<![\w.@/-])(?=[A-Za-z0-9_-]*\d\d)(?=[0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*", re.A
 )
 MEASURE = re.compile(r"\d+[A-Za-z]{1,5}")
-LINK = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"'，。！？；、（）《》【】)\]]+|\bwww\.[^\s<>\"'，。！？；、（）)\]]+", re.I
-)
 
 
 class KnownValues:
@@ -132,7 +130,7 @@ class KnownValues:
         found = self._find(sentence)
         if any(entity.kind in CHECKED_KINDS and not self.has(entity) for entity in found):
             return True
-        if any(not same_characters(link.rstrip(".,!?;:"), self._words) for link in LINK.findall(sentence)):
+        if any(not same_characters(link, self._words) for link in links_in(sentence)):
             return True
         rest = sentence
         for entity in found:
