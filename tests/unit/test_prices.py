@@ -236,7 +236,7 @@ async def test_own_prices_count_in_every_context_and_other_ones_are_taken_up_at_
         async with session.turn("And this?") as turn:
             assert turn.trace.tokens < plain
             turn.reply("A box.")
-        unnamed = await runtime.spawn("t", user="ada")
+        unnamed = await runtime.spawn("t", user="bob")  # of whom nothing is known that might be recalled
         async with unnamed.turn(asked) as turn:
             assert turn.trace.tokens == plain
             turn.reply("A parcel.")
