@@ -30,6 +30,7 @@ from actormem.core.facts.declared import Attributes
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
+from actormem.core.summary.excerpt import Asked
 from actormem.core.text import language, one_line
 from actormem.core.values import Hit
 
@@ -103,12 +104,13 @@ def said(
     lines += [gone_line(id, words) for id in recalled.gone]
     told = {id for line in lines for id, _ in line.marks}
     asked = query or (entry.message.text if entry is not None else "")
-    names = attributes.names(asked)
     room = state.settings.budget.recall_tokens
     hits = [hit for hit in recalled.hits if hit.item.id not in told]
+    names = attributes.names(asked) if any(hit.item.attribute for hit in hits) else ()
+    query_words = Asked(asked)
     shares = in_shares(
         hits,
-        lambda hit, characters: _hit_line(hit, asked, words, room, characters),
+        lambda hit, characters: _hit_line(hit, query_words, words, room, characters),
         share_tokens=recall_ceiling(state),
         count=counter.count,
     )
@@ -123,7 +125,7 @@ def said(
     return Said(lines, [hit_line(item) for item in recalled.profile if item.id not in told])
 
 
-def _hit_line(hit: Hit, asked: str, words: str, note_tokens: int, characters: int) -> Line:
+def _hit_line(hit: Hit, asked: Asked, words: str, note_tokens: int, characters: int) -> Line:
     short = in_short(hit.item, asked, note_tokens, characters)
     return with_outdated(hit_line(short, hit.before, characters), hit.outdated, words)
 

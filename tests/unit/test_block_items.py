@@ -8,7 +8,7 @@ import pytest
 import actormem
 from actormem import Budget
 from actormem.core.context.notes import said_by_user
-from actormem.core.summary.excerpt import excerpt
+from actormem.core.summary.excerpt import Asked, excerpt
 from actormem.core.summary.outdated import without_outdated
 from actormem.core.values import Owner
 from actormem.ports import DeleteItems
@@ -247,13 +247,15 @@ async def test_a_rewind_takes_back_the_items_of_blocks_over_what_it_removes() ->
 def test_a_note_shows_the_lines_of_a_summary_that_answer() -> None:
     lines = [f"- user: likes walk number {number} along the river" for number in range(30)]
     text = "\n".join(["Needs:", *lines, "Decisions:", "- assistant: the cottage is booked from Friday"])
-    shown = excerpt(text, "Which cottage is booked?", characters=120)
+    shown = excerpt(text, Asked("Which cottage is booked?"), characters=120)
     assert "cottage is booked from Friday" in shown
     assert len(shown) <= 120
     assert "Decisions" not in shown
     assert (
-        excerpt("需求：\n- 用户：想喝茶\n决定：\n- 助手：周五订好了小木屋", "小木屋订好了吗", characters=14)
+        excerpt(
+            "需求：\n- 用户：想喝茶\n决定：\n- 助手：周五订好了小木屋", Asked("小木屋订好了吗"), characters=14
+        )
         == "助手：周五订好了小木屋"
     )
-    assert excerpt(text, "?", characters=60).startswith("user: likes walk number 0")
-    assert excerpt("", "?", characters=60) == ""
+    assert excerpt(text, Asked("?"), characters=60).startswith("user: likes walk number 0")
+    assert excerpt("", Asked("?"), characters=60) == ""

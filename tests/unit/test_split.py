@@ -8,6 +8,7 @@ from actormem.core.knowledge.items import as_told, passage_item
 from actormem.core.knowledge.markdown import blocks_of
 from actormem.core.knowledge.split import Passage, split
 from actormem.core.recall.words import token_count
+from actormem.core.summary.excerpt import Asked
 from actormem.core.values import Owner
 
 FENCE = "```"
@@ -115,11 +116,11 @@ def test_a_note_tells_the_sentences_that_answer() -> None:
     item = passage_item(
         Owner("", "b"), "d", Passage("Shop > Money", words), number=1, time_ms=0, offset=0, now_ms=0
     )
-    told = as_told(item, "How long does a refund take?", 120).text
+    told = as_told(item, Asked("How long does a refund take?"), 120).text
     assert told.startswith("Shop > Money: ")
     assert "A refund takes five days." in told
     assert len(told) <= 120
     short = passage_item(
         Owner("", "b"), "d", Passage("", "七天到账。"), number=2, time_ms=0, offset=0, now_ms=0
     )
-    assert as_told(short, "到账", 120).text == "七天到账。"
+    assert as_told(short, Asked("到账"), 120).text == "七天到账。"

@@ -12,7 +12,7 @@ import msgspec
 
 from actormem.core.hidden import unhidden
 from actormem.core.knowledge.items import as_told
-from actormem.core.summary.excerpt import excerpt, sentences_of
+from actormem.core.summary.excerpt import Asked, excerpt, sentences_of
 from actormem.core.text import clean, language, one_line, sentences
 from actormem.core.values import Item, JsonValue, Message, Outdated
 from actormem.core.wire import content_text, with_content
@@ -128,7 +128,7 @@ def with_outdated(line: Line, outdated: Sequence[Outdated], words: str) -> Line:
 
 
 def in_short(
-    item: Item, query: str, note_tokens: int = 0, characters: int = KNOWLEDGE_CHARACTERS_MAX
+    item: Item, asked: Asked, note_tokens: int = 0, characters: int = KNOWLEDGE_CHARACTERS_MAX
 ) -> Item:
     """What is long as a note tells it for a query: a summary's nearest lines, a passage's; others as they are.
 
@@ -138,12 +138,12 @@ def in_short(
     """
     if item.kind == "knowledge":
         most = min(max(note_tokens // 2, HIT_CHARACTERS), KNOWLEDGE_CHARACTERS_MAX)
-        return as_told(item, query, min(most, characters))
+        return as_told(item, asked, min(most, characters))
     characters = min(HIT_CHARACTERS, characters)
     if item.source == "summary":
-        return msgspec.structs.replace(item, text=excerpt(item.text, query, characters=characters))
+        return msgspec.structs.replace(item, text=excerpt(item.text, asked, characters=characters))
     if item.kind == "episode" and len(item.text) > characters:
-        return msgspec.structs.replace(item, text=sentences_of(item.text, query, characters=characters))
+        return msgspec.structs.replace(item, text=sentences_of(item.text, asked, characters=characters))
     return item
 
 

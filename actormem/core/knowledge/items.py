@@ -4,8 +4,8 @@ import msgspec
 
 from actormem.core.ids import item_id
 from actormem.core.knowledge.split import Passage
-from actormem.core.summary.excerpt import excerpt
-from actormem.core.text import one_line, sentences
+from actormem.core.summary.excerpt import Asked, excerpt
+from actormem.core.text import one_line
 from actormem.core.values import Item, Owner
 from actormem.limits import ITEM_TEXT_CHARS_MAX
 
@@ -46,7 +46,7 @@ def words_of_passage(item: Item) -> str:
     return item.text.removeprefix(f"{item.subject}\n") if item.subject else item.text
 
 
-def as_told(item: Item, query: str, characters: int) -> Item:
+def as_told(item: Item, asked: Asked, characters: int) -> Item:
     """The passage as a note tells it: the end of its path, and the sentences that answer the query best.
 
     Args:
@@ -56,6 +56,6 @@ def as_told(item: Item, query: str, characters: int) -> Item:
     left = max(1, characters - len(path))
     words = words_of_passage(item)
     if len(words) > left:
-        words = excerpt("\n".join(sentences(words)), query, characters=left) or words
+        words = excerpt("\n".join(asked.sentences(words)), asked, characters=left) or words
     text = f"{path}: {words}" if path else words
     return msgspec.structs.replace(item, text=one_line(text, characters))

@@ -9,14 +9,38 @@ from actormem.core.recall.words import Words
 from actormem.core.summary.outdated import is_title
 from actormem.core.text import sentences
 
-__all__ = ["excerpt", "sentences_of"]
+__all__ = ["Asked", "excerpt", "sentences_of"]
 
 JOINT = " | "
 GAP = " … "
 LINES_MAX = 400  # looked at: more than any summary has
 
 
-def excerpt(text: str, query: str, *, characters: int) -> str:
+class Asked:
+    """A query, and what was counted for it of the texts of one note, which may be told in one length after another."""
+
+    def __init__(self, query: str) -> None:
+        self._words = Words()
+        self._terms = frozenset(self._words.terms(query))
+        self._shared: dict[str, int] = {}
+        self._sentences: dict[str, list[str]] = {}
+
+    def shared(self, line: str) -> int:
+        """How many of the query's terms stand in a line."""
+        found = self._shared.get(line)
+        if found is None:
+            found = self._shared[line] = len(self._terms.intersection(self._words.terms(line)))
+        return found
+
+    def sentences(self, text: str) -> list[str]:
+        """The first sentences of a text."""
+        found = self._sentences.get(text)
+        if found is None:
+            found = self._sentences[text] = sentences(text)[:LINES_MAX]
+        return found
+
+
+def excerpt(text: str, asked: Asked, *, characters: int) -> str:
     """The lines of a summary nearest to a query, in one line of about so many characters.
 
     Args:
@@ -27,24 +51,22 @@ def excerpt(text: str, query: str, *, characters: int) -> str:
         line.strip().lstrip("-*•").strip() for line in text.splitlines()[:LINES_MAX] if not is_title(line)
     ]
     lines = [line for line in lines if line]
-    return JOINT.join(lines[place] for place in nearest(lines, query, characters))
+    return JOINT.join(lines[place] for place in nearest(lines, asked, characters))
 
 
-def sentences_of(text: str, query: str, *, characters: int) -> str:
+def sentences_of(text: str, asked: Asked, *, characters: int) -> str:
     """The sentences of what was said nearest to a query, as `excerpt` takes lines; what is left out is marked."""
-    said = sentences(text)[:LINES_MAX]
-    taken = nearest(said, query, characters)
+    said = asked.sentences(text)
+    taken = nearest(said, asked, characters)
     found = ""
     for place, before in zip(taken, [-1, *taken], strict=False):
         found += (" " if place == before + 1 else GAP) + said[place]
     return found.lstrip() + (GAP.rstrip() if taken[-1:] != [len(said) - 1] else "")
 
 
-def nearest(lines: Sequence[str], query: str, characters: int) -> list[int]:
+def nearest(lines: Sequence[str], asked: Asked, characters: int) -> list[int]:
     """Places of the lines that share most words with the query, in order, within so many characters."""
-    words = Words()
-    asked = frozenset(words.terms(query))
-    shared = [len(asked.intersection(words.terms(line))) for line in lines]
+    shared = [asked.shared(line) for line in lines]
     taken: list[int] = []
     left = characters
     for place in sorted(range(len(lines)), key=lambda place: (-shared[place], place)):
