@@ -39,6 +39,7 @@ from actormem.ports import DeleteItems, SetProgress, Write
 
 __all__ = ["LongTermActor"]
 
+VECTORS_STEP = 256  # put in a partition that is read: 2 ms, then other tasks get their turn
 REMOVE_STEP_ITEMS = 16  # taken out of a partition: 8 ms, then other tasks get their turn
 
 
@@ -95,9 +96,11 @@ class LongTermActor:
             for id, vector in stored.vectors.items()
             if len(vector) == size_bytes and self._partition.item(id) is not None
         ]
-        if ids:
-            rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in ids]
-            self._partition.set_vectors(ids, np.stack(rows))
+        for first in range(0, len(ids), VECTORS_STEP):
+            some = ids[first : first + VECTORS_STEP]
+            rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in some]
+            self._partition.set_vectors(some, np.stack(rows))
+            await anyio.lowlevel.checkpoint()
         self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
         await self._forgetting.started()
         self._vectors.want()
