@@ -4,15 +4,13 @@ A child process says things and forgets them, each kind in turn, and prints each
 commit of a forgetting; the parent kills it after so many lines, opens the folder and looks.
 """
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import actormem
+from tests.crash.killing import killed
 from tests.runtimes import files_holding
 
 CHILD = """
@@ -64,23 +62,6 @@ anyio.run(main)
 """
 
 
-def killed(folder: Path, first: int, lines: int) -> dict[str, int]:
-    """The last number that was said, and the last that was forgotten, by what the child told."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder), str(first)], stdout=subprocess.PIPE, env=environment
-    )
-    assert process.stdout is not None
-    try:
-        heard = [process.stdout.readline() for _ in range(lines)]
-    finally:
-        process.kill()
-    rest, _ = process.communicate()
-    whole = [line.split() for line in [*heard, *rest.splitlines(keepends=True)] if line.endswith(b"\n")]
-    assert len(whole) >= lines, "the child ended before it was killed"
-    return {word.decode(): int(number) for word, number in whole}
-
-
 async def look(folder: Path, first: int, told: dict[str, int]) -> int:
     """Look at every number of the round; how many erasures were resumed."""
     gone, said = told.get("gone", first - 1), told.get("said", first - 1)
@@ -105,7 +86,7 @@ async def kill_and_look(folder: Path, count: int) -> int:
     chance = random.Random("erasure")
     first, resumed_count = 0, 0
     for _ in range(count):
-        told = killed(folder, first, chance.randrange(2, 40))
+        told = killed(CHILD, folder, first, chance.randrange(2, 40))
         resumed_count += await look(folder, first, told)
         first = told.get("said", first) + 2
     return resumed_count

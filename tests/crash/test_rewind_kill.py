@@ -4,15 +4,13 @@ A child process takes turns and rewinds them, and prints each once it is acknowl
 so many lines, opens the folder and looks.
 """
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import actormem
+from tests.crash.killing import killed
 
 CHILD = """
 import os, sys
@@ -40,23 +38,6 @@ anyio.run(main)
 """
 
 
-def killed(folder: Path, first: int, lines: int) -> dict[str, int]:
-    """The last number that was said, and the last one that was taken back, by what the child told."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder), str(first)], stdout=subprocess.PIPE, env=environment
-    )
-    assert process.stdout is not None
-    try:
-        heard = [process.stdout.readline() for _ in range(lines)]
-    finally:
-        process.kill()
-    rest, _ = process.communicate()
-    whole = [line.split() for line in [*heard, *rest.splitlines(keepends=True)] if line.endswith(b"\n")]
-    assert len(whole) >= lines, "the child ended before it was killed"
-    return {word.decode(): int(number) for word, number in whole}
-
-
 async def look(folder: Path, told: dict[str, int]) -> None:
     async with actormem.open(folder, embedder="hashing") as runtime:
         session = await runtime.spawn("s", user="ada")
@@ -79,7 +60,7 @@ async def kill_and_look(folder: Path, count: int) -> None:
     chance = random.Random("rewind")
     first = 1
     for _ in range(count):
-        told = killed(folder, first, chance.randrange(3, 30))
+        told = killed(CHILD, folder, first, chance.randrange(3, 30))
         await look(folder, told)
         first = told["said"] + 2
 
