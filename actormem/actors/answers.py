@@ -39,10 +39,14 @@ class RecentAnswers:
         until_s, answer = self._kept.get(key, (0.0, None)) if key else (0.0, None)
         return answer if self._clock.monotonic_s() < until_s else None
 
-    def keep(self, asked: RecallItems, answer: Recalled) -> None:
-        """Keep an answer, if others may be given it."""
+    def keep(self, asked: RecallItems, answer: Recalled, version: int) -> None:
+        """Keep an answer, if others may be given it.
+
+        Args:
+            version: The partition's when the search began: a vector may have come while it ran.
+        """
         key = question(asked)
-        if key is None or asked.vectors is None:
+        if key is None or asked.vectors is None or version != self._partition.version:
             return
         if self._version != self._partition.version:
             self._kept.clear()

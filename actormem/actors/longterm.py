@@ -110,9 +110,8 @@ class LongTermActor:
         """Keep the counts; all else is in the record."""
         writes = self._shown_counts.rest()
         if writes:
-            with suppress(
-                StorageError
-            ):  # of a disk that has failed, which says so with every acknowledgement
+            # A disk that has failed says so with every acknowledgement.
+            with suppress(StorageError):
                 self._services.record.submit(writes)
 
     def idle(self) -> bool:
@@ -250,8 +249,9 @@ class LongTermActor:
 
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         assert self._vectors is not None
+        version = self._partition.version
         found = await self._finding.recalled(asked, self._vectors)
-        self._answers.keep(asked, found)
+        self._answers.keep(asked, found, version)
         if not asked.session_id:  # what a turn shows of them it tells by itself
             self._count_shown(hit.item.id for hit in found.hits)
         return found

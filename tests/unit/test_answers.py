@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 import actormem
+from actormem.actors.answers import RecentAnswers
+from actormem.actors.memory_messages import Recalled, RecallItems
 from actormem.adapters.hashing import HashingEmbedder
+from actormem.core.recall.partition import Partition
 from actormem.testing.clock import FakeClock
 from tests.runtimes import opened
 
@@ -84,3 +88,15 @@ async def test_an_answer_without_vectors_is_not_kept() -> None:
         await runtime.remember("The boat is called Heron", user="ada")
         for _ in range(2):
             assert (await runtime.recall("boat", user="ada")).degraded == ("vector",)
+
+
+def test_an_answer_that_was_overtaken_while_it_was_sought_is_not_kept() -> None:
+    partition = Partition(8)
+    answers = RecentAnswers(partition, FakeClock())
+    asked = RecallItems(query="boat", vectors=np.ones((1, 8), np.float32), limit=1)
+    answers.keep(asked, Recalled((), 0, ()), partition.version)
+    assert answers.find(asked) is not None
+    before = partition.version
+    partition.refresh_windows(1)
+    answers.keep(asked, Recalled((), 0, ()), before)
+    assert answers.find(asked) is None

@@ -62,7 +62,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def today(self) -> int:
         """The asker's day; see `day_number`."""
-        return day_number(self.at_ms or self.asked_ms or self.now_ms, self.offset_minutes)
+        said_ms = (self.asked_ms or self.now_ms) if self.at_ms is None else self.at_ms
+        return day_number(said_ms, self.offset_minutes)
 
 
 def date_text(item: Item) -> str:
