@@ -11,10 +11,13 @@
                                    ▲                     (remember · supersede · forget · expire)
         every turn ────────────────┘
 
-Where to read on: `opening` puts the parts together; `session` and `turn` are what a user holds, `memory` what
-the runtime says of items; `actors` are the three kinds of actors above; `core` is everything that is decided
-without waiting; `kernel` is what an actor is; `ports` is what is asked of the outside, and `storage` and
-`adapters` are what stands there.
+A session is an actor, the summarizer is one for all, long-term memory is one for each owner; a fourth kind, for
+each owner too, ends what was begun: erasures that a crash cut off, and what `Retention` lets go.
+
+Where to read on: `opening` puts the parts together; `session` and `turn` are what a user holds, `memory`,
+`knowledge`, `upkeep` and `exporting` what the runtime says of items; `actors` are those four kinds; `core` is
+everything that is decided without waiting; `kernel` is what an actor is; `ports` is what is asked of the outside,
+and `storage` and `adapters` are what stands there.
 """
 
 from actormem.core.budget import Budget

@@ -153,8 +153,7 @@ class ContextMaker:
         self.usage.noted(shown, [hit.item for hit in recalled.hits if hit.item.id in shown])
 
     def _said(self, state: Working, query: str, recalled: Recalled, tokenizer: Tokenizer) -> Said:
-        attributes = self._services.options.attributes
-        return said(state, query, recalled, self._values, attributes, tokenizer)
+        return said(state, query, recalled, self._values, tokenizer)
 
     def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""

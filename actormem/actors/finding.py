@@ -3,6 +3,8 @@
 The law of the file: it reads the partition and changes nothing in it.
 """
 
+from collections.abc import Set as AbstractSet
+
 import msgspec
 
 from actormem.actors import memory_messages as say
@@ -31,7 +33,8 @@ class Finding:
 
     async def recalled(self, asked: say.RecallItems, vectors: PartitionVectors) -> say.Recalled:
         """What answers a query; and whatever the query is, what of the items shown is no longer so."""
-        changed, profile = self._changed(asked), self._profile(asked)
+        seen = self._seen(asked)
+        changed, profile = self._changed(asked), self._profile(asked, seen)
         gone = tuple(
             id
             for id, version in asked.shown.items()
@@ -40,9 +43,8 @@ class Finding:
         if not asked.query:
             return say.Recalled((), 0, changed, gone, profile)
         held = asked.shown.items()
-        exclude = self._seen(asked)
-        exclude |= {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
-        query = self._query(asked, frozenset(exclude))
+        shown = {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
+        query = self._query(asked, frozenset(seen | shown))
         vectors.want()
         if len(self._partition) <= SEARCH_INLINE_ROWS:
             hits = self._partition.search(query, vectors.index)
@@ -51,7 +53,8 @@ class Finding:
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
-        return say.Recalled(hits, self._partition.considered_count(query), changed, gone, profile)
+        considered_count = self._partition.considered_count(query)
+        return say.Recalled(hits, considered_count, changed, gone, profile, query.attributes)
 
     def listed(self, asked: say.ListItems) -> tuple[Item, ...]:
         """The items asked for, oldest first."""
@@ -89,11 +92,11 @@ class Finding:
             seen |= overridden(self._partition.facts(asked.scope), asked.scope)
         return seen
 
-    def _profile(self, asked: say.RecallItems) -> tuple[Item, ...] | None:
+    def _profile(self, asked: say.RecallItems, seen: AbstractSet[str]) -> tuple[Item, ...] | None:
         if not asked.profile:
             return None
         facts = self._partition.facts(asked.scope)
-        exclude = {*self._seen(asked), *asked.shown}
+        exclude = {*seen, *asked.shown}
         return profile_items(facts, self._services.clock.now_ms(), exclude=exclude)
 
     def _current(self, hit: Hit) -> Hit | None:

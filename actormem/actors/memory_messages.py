@@ -178,7 +178,8 @@ class BeginRecall(msgspec.Struct, frozen=True):
 class Recalled(msgspec.Struct, frozen=True):
     """Hits, best first; how many items were considered; what changed of the items shown, and which are no more.
 
-    `profile` is what was asked of it, None where it was not asked for or nothing was answered.
+    `profile` is what was asked of it, None where it was not asked for or nothing was answered; `attributes` are those
+    that the query names.
     """
 
     hits: tuple[Hit, ...]
@@ -186,6 +187,7 @@ class Recalled(msgspec.Struct, frozen=True):
     changed: tuple[Shown, ...]
     gone: tuple[str, ...] = ()
     profile: tuple[Item, ...] | None = None
+    attributes: tuple[str, ...] = ()
 
 
 class Begun(msgspec.Struct, frozen=True):

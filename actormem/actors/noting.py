@@ -26,7 +26,6 @@ from actormem.core.context.shorten import Counter
 from actormem.core.context.tasks import FRAME_TOKENS, task_change, within
 from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
-from actormem.core.facts.declared import Attributes
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
 from actormem.core.session.working import Entry, Working
@@ -91,7 +90,6 @@ def said(
     query: str,
     recalled: Recalled,
     values: ValueIndex,
-    attributes: Attributes,
     counter: Counter,
 ) -> Said:
     """What a note should say, the most certain help first.
@@ -106,7 +104,7 @@ def said(
     asked = query or (entry.message.text if entry is not None else "")
     room = state.settings.budget.recall_tokens
     hits = [hit for hit in recalled.hits if hit.item.id not in told]
-    names = attributes.names(asked) if any(hit.item.attribute for hit in hits) else ()
+    names = recalled.attributes
     query_words = Asked(asked)
     shares = in_shares(
         hits,

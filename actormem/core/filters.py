@@ -20,9 +20,7 @@ __all__ = ["MARK", "Secret", "redacted", "secrets", "without_redacted"]
 
 Kind = Literal["key", "token", "card", "password"]
 MARK: Final = "[redacted "  # how what stands for a secret begins
-RUN_CHARS_MIN: Final = (
-    16  # letters and digits without a break: names of packages and order numbers have fewer
-)
+RUN_CHARS_MIN: Final = 16  # letters and digits in a row: names of packages and order numbers have fewer
 
 KEY: Final = re.compile(
     r"(?<![A-Za-z0-9_])(?:"

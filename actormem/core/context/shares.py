@@ -12,9 +12,7 @@ from actormem.core.context.tasks import FRAME_TOKENS
 
 __all__ = ["SOURCE_HITS", "in_shares"]
 
-SOURCE_HITS: Final = (
-    3  # memories that one message or document may have in a note: what one says is not all there is
-)
+SOURCE_HITS: Final = 3  # memories of one message or document in a note: what one says is not all there is
 PARTS: Final = 5  # a fifth of the share is the most one memory may take, and
 LINE_TOKENS_MIN: Final = 48  # this much in any case: its id and date, and a sentence
 CHARACTERS_MIN: Final = 24  # told of a memory however small its part

@@ -20,8 +20,6 @@ from actormem.limits import ENTITIES_MAX
 
 __all__ = ["EntityLines", "EntityRow", "EntityTable"]
 
-FORGET_CHARS_MIN: Final = 4  # a shorter value inside a forgotten sentence is also said elsewhere
-
 _CHANGE: Final = re.compile(
     r"改[成为到]|[换变]成|换到|搬到|搬去|更新|更换|修改|变更|新的?(?:地址|手机|电话|号码|邮箱|预算)|现在"
     r"|(?<![a-z])(?:new|chang(?:ed?|ing)|mov(?:ed?|ing)|updated?|instead|now|switch(?:ed)?|raised?|actually)(?![a-z])",

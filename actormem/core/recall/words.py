@@ -19,9 +19,7 @@ from actormem.core.recall.irregular import BASE_FORMS
 __all__ = ["Words", "first_tokens", "normal_text", "token_count"]
 
 ID_TAIL_CHARS: Final = 4  # people name the last four digits of a phone, a card or an order
-KNOWN_WORDS_MAX: Final = (
-    10_000  # words whose stem is remembered: 1 MB, as many as the stemmer remembers itself
-)
+KNOWN_WORDS_MAX: Final = 10_000  # words whose stem is remembered, as the stemmer itself does: 1 MB
 ID_TAIL_MIN_DIGITS: Final = 7  # shorter numbers are named whole
 
 CJK: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
