@@ -185,16 +185,15 @@ def _cell(name: str, value: float) -> str:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the file; 0."""
-    options = report.arguments(f"benchmarks.{NAME}", __doc__ or "").parse_args(given)
-    size = QUICK if options.quick else FULL
-    where = report.machine()
-    print(report.heading(f"benchmarks.{NAME}", where))
-    found = anyio.run(measure, size)
-    print(f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens\n")
-    print(shown(found))
-    if options.json:
-        report.write_spreads(options.json, NAME, where, found)
-    return 0
+    return report.run(
+        given,
+        NAME,
+        __doc__,
+        (FULL, QUICK),
+        measure,
+        lambda size: f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens",
+        shown,
+    )
 
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ No figure goes without the machine, the versions and the spread it was measured 
 import argparse
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from statistics import median
+from typing import TypeAlias, TypeVar
 
+import anyio
 import msgspec
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "machine",
     "percentile",
     "result_file",
+    "run",
     "spread",
     "table",
     "versions",
@@ -49,6 +52,10 @@ class Spread(msgspec.Struct, frozen=True):
     median: float
     least: float
     greatest: float
+
+
+Found: TypeAlias = Mapping[str, Mapping[str, Spread]]
+Size = TypeVar("Size")
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,3 +190,31 @@ def write_spreads(
     for row, figures in found.items():
         results |= flat(row, figures)
     write_json(path, name, where, results)
+
+
+def run(
+    given: Sequence[str] | None,
+    name: str,
+    doc: str | None,
+    sizes: tuple[Size, Size],
+    measure: Callable[[Size], Awaitable[Found]],
+    said: Callable[[Size], str],
+    shown: Callable[[Found], str],
+) -> int:
+    """A benchmark whose figures are spreads, from its arguments to its table and file; 0.
+
+    Args:
+        doc: What `--help` says: the benchmark's own text.
+        sizes: The full one, and that of `--quick`.
+        said: What was measured, in a line.
+    """
+    options = arguments(f"benchmarks.{name}", doc or "").parse_args(given)
+    size = sizes[bool(options.quick)]
+    where = machine()
+    print(heading(f"benchmarks.{name}", where))
+    found = anyio.run(measure, size)
+    print(f"{said(size)}\n")
+    print(shown(found))
+    if options.json:
+        write_spreads(options.json, name, where, found)
+    return 0
