@@ -1,6 +1,7 @@
 """A record whose commits can be held back or made to fail, with the real one behind it.
 
-Law of the file: what is held back is committed later, in order and by the real record; nothing is made up.
+Law of the file: what is held back is committed later, in order and by the real record; nothing is made up. A record
+that has failed stays so until it is left, as the port promises: only the next one that is opened may work.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -25,13 +26,15 @@ class GatedRecord:
     def __init__(self, record: Any, gate: "Gate") -> None:
         self._record = record
         self._gate = gate
+        self._failed = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._record, name)
 
     def submit(self, writes: Sequence[Any], then: Done | None = None) -> None:
         """Commit, or wait behind the gate, or fail as a record does whose disk has failed before."""
-        if self._gate.failing:
+        self._failed = self._failed or self._gate.failing
+        if self._failed:
             raise StorageError("the disk is full", path="record.db")
         if self._gate.held is None:
             self._record.submit(writes, then)

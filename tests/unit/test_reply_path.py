@@ -201,7 +201,7 @@ async def test_after_the_disk_has_failed_contexts_go_on_and_nothing_is_acknowled
                 await refused
         assert await runtime.recall("address", user="ada", kinds=["fact"])
         assert clock.monotonic_s() == 0
-        gate.failing = False
+    gate.failing = False
     async with opened(tmp_path) as runtime:
         texts = [m.text for m in await (await runtime.spawn("s", user="ada")).messages()]
         assert texts == ["My new address is 5 Hill Street.", "OK."], "what was not acknowledged is not there"
@@ -218,4 +218,3 @@ async def test_settling_ends_though_the_disk_has_failed(monkeypatch: pytest.Monk
             await runtime.remember("The user likes jazz", user="ada")
         with pytest.raises(StorageError):
             await runtime.settle()
-        gate.failing = False
