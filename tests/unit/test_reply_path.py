@@ -35,9 +35,9 @@ class SlowForSome(ScriptedEmbedder):
 class Heedless(ScriptedLLM):
     """Never answers and keeps no deadline, as a caller's own may."""
 
-    async def complete(self, messages: Any, *, tokens_max: int, deadline_s: float) -> str:
+    async def complete(self, messages: Any, *, tokens_max: int, deadline_s: float, schema: Any = None) -> str:
         """Nothing, for ever."""
-        return await super().complete(messages, tokens_max=tokens_max, deadline_s=1e9)
+        return await super().complete(messages, tokens_max=tokens_max, deadline_s=1e9, schema=schema)
 
 
 async def over_budget(session: actormem.Session, llm: ScriptedLLM) -> None:
