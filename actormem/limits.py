@@ -77,7 +77,7 @@ SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this man
 RECALL_DEADLINE_S: Final = 0.25  # what a turn waits at most for its memories
 RECALL_HITS_MAX: Final = 100
 TURN_HITS: Final = 8  # hits a note may hold, before its token share cuts
-LOAD_STEP_ITEMS: Final = 64  # of a partition that is read: 10 ms, then other tasks get their turn
+LOAD_STEP_ITEMS: Final = 16  # of a partition that is read: 2 to 3 ms, then other tasks get their turn
 SEARCH_INLINE_ROWS: Final = 1_000  # up to here a search takes 1 ms and a thread would cost more than it saves
 HNSW_ROWS_MIN: Final = 4_000  # below it an exact scan is faster than a graph (measured)
 

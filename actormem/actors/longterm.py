@@ -11,7 +11,6 @@ from functools import partial
 
 import anyio.lowlevel
 import anyio.to_thread
-import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
@@ -22,6 +21,7 @@ from actormem.actors.finding import Finding
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
+from actormem.actors.loading import Loaded, Loading
 from actormem.actors.messages import Settle, Wake
 from actormem.actors.reading import said_in
 from actormem.actors.redacting import shown_words
@@ -34,9 +34,8 @@ from actormem.core.recall.partition import Partition
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.values import Item, Owner, SessionKey
-from actormem.errors import NotFoundError, StorageError
+from actormem.errors import ActorMemError, NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import LOAD_STEP_ITEMS
 from actormem.ports import DeleteItems, PutItems, PutTombstones, SetProgress, Write
 
 __all__ = ["LongTermActor"]
@@ -66,27 +65,42 @@ class LongTermActor:
         )
         self._finding = Finding(owner, self._partition, self._intake, services)
         self._documents = Documents(owner, self._partition, services, self._intake.links.of_document)
+        self._loading = Loading(owner, self._partition, self._intake, services)
         self._vectors: PartitionVectors | None = None
+        self._scope: Scope | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
 
     async def started(self, scope: Scope) -> None:
-        """Read the owner's items and vectors from the record."""
-        services = self._services
-        stored = await services.record.load_items(self._owner, services.embedder.name)
-        for count, item in enumerate(stored.items, 1):
-            assert item.owner == self._owner, "an item of another owner"
-            self._partition.put(item)
-            if count % LOAD_STEP_ITEMS == 0:
-                await anyio.lowlevel.checkpoint()
-        self._intake.loaded(stored.tombstones)
-        ids = [id for id in stored.vectors if self._partition.item(id) is not None]
-        if ids:
-            rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in ids]
-            self._partition.set_vectors(ids, np.stack(rows))
-        self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
+        """Read the owner's items and vectors from the record: all, or of a large owner the newest."""
+        self._scope = scope
+        await self._loading.started(scope)
+        if self._loading.early is None:
+            await self._loaded()
+
+    async def _loaded(self) -> None:
+        """All items are there: whatever waited for that begins, messages in the order in which they came."""
+        if self._vectors is not None:
+            return
+        assert self._scope is not None
+        self._vectors = PartitionVectors(
+            self._owner, self._partition, self._services, self._scope, self._settled
+        )
         self._vectors.want()
-        await self._extracting.started(scope, partial(said_in, self._partition))
+        await self._extracting.started(self._scope, partial(said_in, self._partition))
+        self._loading.early = None
+        unheard: ActorMemError | None = None
+        while kept := self._loading.kept():
+            message, reply = kept
+            try:
+                await self._handle(message, reply)
+            except ActorMemError as error:
+                if reply is None or reply.answered:
+                    unheard = error
+                else:
+                    reply.fail(error)
+        if unheard is not None:
+            raise unheard
 
     async def stopped(self, reason: str) -> None:
         """Keep the counts; all else is in the record."""
@@ -100,12 +114,37 @@ class LongTermActor:
     def idle(self) -> bool:
         """Nothing on its way to the record, no vector in the making, no message being read."""
         working = self._extracting.pending or (self._vectors is not None and self._vectors.pending)
-        return self._waiting_count == 0 and not working
+        return self._waiting_count == 0 and not working and self._loading.early is None
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
         self._daily.look()
+        early = self._loading.early
+        if early is None or isinstance(message, Loaded):
+            await (self._loaded() if early is not None else self._handle(message, reply))
+            return
         match message:
+            case say.RecallItems():
+                assert reply is not None
+                found = await early.recalled(message)
+                if not message.session_id:
+                    self._loading.keep(say.CountShown(tuple(hit.item.id for hit in found.hits)), None)
+                reply.answer(found)
+            case say.ReadSpeakers():
+                assert reply is not None
+                reply.answer(early.speakers)
+            case _ if not self._loading.keep(message, reply):
+                await self._loading.done.wait()
+                await self._loaded()
+                await self._handle(message, reply)
+            case _:
+                pass
+
+    async def _handle(self, message: object, reply: Reply | None) -> None:
+        """Handle a message with all items there."""
+        match message:
+            case Loaded():
+                pass
             case say.RecallItems():
                 assert reply is not None
                 reply.answer(await self._recall(message))

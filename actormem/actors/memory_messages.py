@@ -170,7 +170,8 @@ class ReadSpeakers(msgspec.Struct, frozen=True):
 class Recalled(msgspec.Struct, frozen=True):
     """Hits, best first; how many items were considered; what changed of the items shown, and which are no more.
 
-    `profile` is what was asked of it, None where it was not asked for or nothing was answered.
+    `profile` is what was asked of it, None where it was not asked for or nothing was answered. `degraded` is
+    `loading` where some of the items could not be looked at yet.
     """
 
     hits: tuple[Hit, ...]
@@ -178,6 +179,7 @@ class Recalled(msgspec.Struct, frozen=True):
     changed: tuple[Shown, ...]
     gone: tuple[str, ...] = ()
     profile: tuple[Item, ...] | None = None
+    degraded: tuple[str, ...] = ()
 
 
 # --- front door → long-term ------------------------------------------------------------------------------

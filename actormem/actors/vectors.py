@@ -19,7 +19,7 @@ from actormem.core.values import Hit, Owner
 from actormem.errors import ProviderError, StorageError
 from actormem.kernel import Scope
 from actormem.limits import EMBED_BATCH, EMBED_BATCH_CHARS, EMBED_RETRY_S, HNSW_ROWS_MIN
-from actormem.ports import PutVectors, VectorIndex, Vectors
+from actormem.ports import Labels, PutVectors, VectorIndex, Vectors
 
 __all__ = ["PartitionVectors"]
 
@@ -28,6 +28,7 @@ EMBED_MANY_MIN = 16
 EMBED_MANY = 64  # of such texts, those that are stored together: 0.1 to 0.5 s of work, queries going between
 CALL_BYTES_MAX = 1_400  # of one call for them, as UTF-8: 15 to 25 ms of the local embedder in both languages
 TEXT_BYTES = 20  # what a text costs beside its bytes
+COPY_STEP = 1_024  # vectors copied at a time for an index: 1 ms
 WINDOW_STEP = 32  # windows made at a time: 3 ms, then other tasks get their turn
 
 
@@ -127,7 +128,7 @@ class PartitionVectors:
             return True
         if self._index_due():
             removals = self._removal_count
-            labels, vectors = partition.labelled_vectors()
+            labels, vectors = await self._labelled()
             built = await anyio.to_thread.run_sync(
                 self._services.build_index, labels, vectors, limiter=self._services.searching
             )
@@ -135,6 +136,17 @@ class PartitionVectors:
                 self.index = built
             return True
         return False
+
+    async def _labelled(self) -> tuple[Labels, Vectors]:
+        """All that an index is to hold, in steps: a hundred thousand vectors are 200 MB to copy."""
+        found = [self._partition.labelled_vectors(0, COPY_STEP)]
+        while len(found[-1][0]) == COPY_STEP:
+            await anyio.lowlevel.checkpoint()
+            found.append(self._partition.labelled_vectors(int(found[-1][0][-1]) + 1, COPY_STEP))
+        labels, vectors = zip(*found, strict=True)
+        return await anyio.to_thread.run_sync(
+            lambda: (np.concatenate(labels), np.concatenate(vectors)), limiter=self._services.searching
+        )
 
     def _index_due(self) -> bool:
         return self.index is None and len(self._partition) >= HNSW_ROWS_MIN

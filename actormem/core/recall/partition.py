@@ -193,11 +193,18 @@ class Partition:
                 self._no_vector.pop(id, None)
                 self._windows.embedded(row)
 
-    def labelled_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Labels and vectors of every item that has one and is not archived, for an index: (n,), (n, dimensions)."""
-        limit = self._table.limit
-        rows = np.flatnonzero(self._table.has_vector[:limit] & ~self._table.archived[:limit])
-        return rows.astype(np.int64), self._vectors.take(rows)
+    def labelled_vectors(
+        self, label: int = 0, limit: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Labels and vectors of items that have one and are not archived, for an index: (n,), (n, dimensions).
+
+        Args:
+            label, limit: From this label on, at most so many, ascending.
+        """
+        last = self._table.limit
+        rows = np.flatnonzero(self._table.has_vector[label:last] & ~self._table.archived[label:last])
+        rows = rows[:limit].astype(np.int64) + label
+        return rows, self._vectors.take(rows)
 
     @property
     def stale_windows_count(self) -> int:
