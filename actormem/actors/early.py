@@ -27,7 +27,7 @@ from actormem.ports import OwnerItems, Vectors
 
 __all__ = ["EarlyRecall"]
 
-NEAREST: Final = 48  # items brought in for one query: 7 ms
+NEAREST: Final = 48  # items brought in for one query: 5 to 10 ms
 BESIDE: Final = 2  # numbers after an item's that its facts have, mostly
 HELD_MAX: Final = 1_536  # items: more are not brought in, so that a search here stays short
 VECTORS_WAIT_S: Final = (

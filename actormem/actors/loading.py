@@ -27,7 +27,7 @@ from actormem.ports import OwnerItems
 __all__ = ["Loaded", "Loading"]
 
 WHOLE_ITEMS_MAX: Final = 512  # an owner of so many is loaded at once: 50 to 80 ms
-FIRST_ITEMS: Final = 128  # the newest of a larger one: 15 to 20 ms
+FIRST_ITEMS: Final = 96  # the newest of a larger one: 10 to 20 ms
 ITEMS_PAGE: Final = 1_024  # read in a thread in 10 ms
 VECTORS_PAGE: Final = 4_096  # 8 MB of 512 numbers: 40 ms in a thread
 KEPT_MAX: Final = (
@@ -59,7 +59,9 @@ class Loading:
     async def started(self, scope: Scope) -> None:
         """Load a small owner whole, or the newest of a large one and begin with the rest."""
         record, embedder = self._services.record, self._services.embedder.name
-        stored = await record.load_items(self._owner, embedder, WHOLE_ITEMS_MAX)
+        stored = await record.load_items(self._owner, embedder, FIRST_ITEMS)
+        if FIRST_ITEMS < stored.item_count <= WHOLE_ITEMS_MAX:
+            stored = await record.load_items(self._owner, embedder)
         self._intake.buried(stored.tombstones)
         if stored.item_count <= WHOLE_ITEMS_MAX:
             await self._put(stored.items)
@@ -67,7 +69,7 @@ class Loading:
             self.done.set()
             return
         self.early = EarlyRecall(self._owner, self._services, stored.item_count)
-        await self.early.hold(newest(stored, FIRST_ITEMS))
+        await self.early.hold(stored)
         scope.start(self._run, self.early, scope)
 
     def keep(self, message: object, reply: Reply | None) -> bool:
@@ -117,10 +119,3 @@ class Loading:
         if stored.vectors:
             rows = [np.frombuffer(vector, np.float32) for vector in stored.vectors.values()]
             self._partition.set_vectors(list(stored.vectors), np.stack(rows))
-
-
-def newest(stored: OwnerItems, count: int) -> OwnerItems:
-    """The last of the items, with their vectors."""
-    items = stored.items[-count:]
-    vectors = {item.id: stored.vectors[item.id] for item in items if item.id in stored.vectors}
-    return msgspec.structs.replace(stored, items=items, vectors=vectors)

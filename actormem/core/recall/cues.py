@@ -37,23 +37,25 @@ ASKED: Final = (
     ),
     re.compile(r"\bwho(?:se|m)?\b|\bwhat (?:is|was) .{1,40} name\b|谁|哪位|叫什么|名字"),
 )
-HELD: Final = (
-    re.compile(
-        r"\b\d{1,2}:\d\d\b|\b(?:19|20)\d\d\b|\b(?:yesterday|today|tonight|tomorrow|ago|weekend|week|month|year"
-        r"|morning|evening|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april"
-        r"|june|july|august|september|october|november|december)s?\b|\b(?:last|next) \w+"
-        r"|昨天|今天|明天|前天|后天|上周|下周|周末|星期|上个月|下个月|去年|明年|今年|早上|上午|下午|晚上|\d月|\d[日号点]|[年月]底"
-    ),
-    re.compile(
-        r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|twice|once"
-        r"|couple|half)\b|[一二两三四五六七八九十百千万半][个次岁天年月周块元本只条件人位米公]"
-    ),
-    re.compile(
-        r"\b(?:in|at|from|to|near|around) (?:the )?[A-Z]\w+"
-        r"|在.{1,12}[市区路省县镇村街店馆楼院园厅城站场]|[市区县]"
-    ),
-    re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|叫|名字|先生|女士|老师|[妈爸哥姐弟妹叔姨]|同事|朋友|经理|医生"),
+# What holds a time, a number, a place, a name: in English, and in Chinese. A search tries every branch at every
+# place, so each begins with what most places are not.
+HELD_EN: Final = (
+    r"\b(?:\d{1,2}:\d\d\b|(?:19|20)\d\d\b|(?:yesterday|today|tonight|tomorrow|ago|weekend|week|month|year"
+    r"|morning|evening|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april"
+    r"|june|july|august|september|october|november|december)s?\b|(?:last|next) \w+)",
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|twice|once"
+    r"|couple|half)\b",
+    r"\b(?:in|at|from|to|near|around) (?:the )?[A-Z]\w+",
+    r"[A-Z](?<=[a-z,] [A-Z])[a-z]+",
 )
+HELD_ZH: Final = (
+    r"昨天|今天|明天|前天|后天|上周|下周|周末|星期|上个月|下个月|去年|明年|今年|早上|上午|下午|晚上|\d月|\d[日号点]|[年月]底",
+    r"[一二两三四五六七八九十百千万半][个次岁天年月周块元本只条件人位米公]",
+    r"在.{1,12}[市区路省县镇村街店馆楼院园厅城站场]|[市区县]",
+    r"叫|名字|先生|女士|老师|[妈爸哥姐弟妹叔姨]|同事|朋友|经理|医生",
+)
+HELD: Final = tuple(re.compile(f"{en}|{zh}") for en, zh in zip(HELD_EN, HELD_ZH, strict=True))
+HELD_ASCII: Final = tuple(re.compile(en) for en in HELD_EN)
 ANSWER_TYPES: Final = len(HELD)
 
 
@@ -70,12 +72,12 @@ def question_share(text: str) -> float:
 
 def answer_types(text: str) -> tuple[bool, ...]:
     """Whether a text holds a time, a number, a place, a name."""
-    lower = text.lower()
+    lower, held = text.lower(), HELD_ASCII if text.isascii() else HELD
     return (
-        bool(HELD[0].search(lower)),
-        bool(HELD[1].search(lower)),
-        bool(HELD[2].search(text)),
-        bool(HELD[3].search(text)),
+        bool(held[0].search(lower)),
+        bool(held[1].search(lower)),
+        bool(held[2].search(text)),
+        bool(held[3].search(text)),
     )
 
 

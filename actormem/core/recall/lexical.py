@@ -58,7 +58,10 @@ class LexicalIndex:
 
     def add(self, row: int, terms: Sequence[str]) -> int:
         """Index a row which is not in the index; gives its length in terms."""
-        order = [self._number(term) for term in terms]
+        numbers = self._numbers
+        order = [
+            number if (number := numbers.get(term)) is not None else self._number(term) for term in terms
+        ]
         for number, count in Counter(order).items():
             packed = row << COUNT_BITS | min(count, COUNT_MAX)
             posting = self._postings[number]
@@ -166,9 +169,7 @@ class LexicalIndex:
         return scores / best if best > 0 else nothing
 
     def _number(self, term: str) -> int:
-        number = self._numbers.get(term)
-        if number is not None:
-            return number
+        """A number for a term that has none."""
         if self._free:
             number = self._free.pop()
             self._names[number] = term

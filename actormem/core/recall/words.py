@@ -18,6 +18,9 @@ from actormem.core.recall.irregular import BASE_FORMS
 __all__ = ["Words", "first_tokens", "normal_text", "token_count"]
 
 ID_TAIL_CHARS: Final = 4  # people name the last four digits of a phone, a card or an order
+KNOWN_WORDS_MAX: Final = (
+    10_000  # words whose stem is remembered: 1 MB, as many as the stemmer remembers itself
+)
 ID_TAIL_MIN_DIGITS: Final = 7  # shorter numbers are named whole
 
 CJK: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -25,8 +28,10 @@ RUN: Final = re.compile(
     rf"(?P<cjk>[{CJK}]+)"
     rf"|(?P<latin>[^\W_{CJK}]+(?:[-_./:@#+&'’][^\W_{CJK}]+)*)"
 )
+RUN_ASCII: Final = re.compile(r"()([a-z0-9]+(?:[-_./:@#+&'][a-z0-9]+)*)")  # the same in lower case, quicker
 PART: Final = re.compile(rf"[^\W_{CJK}]+")
 LENGTH: Final = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+LENGTH_ASCII: Final = re.compile(r"[A-Za-z0-9]+")
 THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 LETTERS_OR_DIGITS: Final = re.compile(r"\d+|[^\W\d_]+")
 
@@ -49,12 +54,13 @@ STOP_CHARACTERS: Final = frozenset(
 
 def normal_text(text: str) -> str:
     """The text in one form of writing: compatibility characters unified, lower case, 10,000 as 10000."""
-    return THOUSANDS.sub("", unicodedata.normalize("NFKC", text).lower())
+    lower = unicodedata.normalize("NFKC", text).lower()
+    return THOUSANDS.sub("", lower) if "," in lower else lower
 
 
 def token_count(text: str) -> int:
     """Length of a text in words: runs of letters or digits, and single CJK characters."""
-    return len(LENGTH.findall(text))
+    return len((LENGTH_ASCII if text.isascii() else LENGTH).findall(text))
 
 
 def first_tokens(text: str, limit: int) -> str:
@@ -74,6 +80,7 @@ class Words:
 
     def __init__(self) -> None:
         self._stem = english_stems()
+        self._known: dict[str, str] = {}
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeated as often as they stand there.
@@ -85,31 +92,42 @@ class Words:
             O(length); about 0.1 ms for 1,000 characters.
         """
         terms: list[str] = []
-        for run in RUN.finditer(normal_text(text)):
-            word = run.group()
-            if run.lastgroup == "cjk":
-                characters_of(word, terms)
+        known, normal = self._known, normal_text(text)
+        for run, word in (RUN_ASCII if normal.isascii() else RUN).findall(normal):
+            if run:
+                characters_of(run, terms)
+            elif (term := known.get(word)) is not None:
+                if term:
+                    terms.append(term)
             else:
                 self._words_of(word, terms)
         return terms
 
     def _words_of(self, word: str, terms: list[str]) -> None:
         if word.isalpha():
-            self._add_word(word, terms)
+            term = self._term(word)
+            if term:
+                terms.append(term)
             return
         parts = PART.findall(word)
         has_digit = any(map(str.isdigit, word))
         if len(parts) > 1 and (has_digit or "@" in word):
             terms.append(word)
         for part in parts:
-            if part.isalpha():
-                self._add_word(part, terms)
-            else:
+            if not part.isalpha():
                 number_terms(part, terms)
+            elif term := self._term(part):
+                terms.append(term)
 
-    def _add_word(self, word: str, terms: list[str]) -> None:
-        if word not in STOP_WORDS:
-            terms.append(self._stem(BASE_FORMS.get(word, word)))
+    def _term(self, word: str) -> str:
+        """The term of a word, empty for a stop word; remembered for the next time, as ids and numbers are not."""
+        term = self._known.get(word)
+        if term is None:
+            if len(self._known) >= KNOWN_WORDS_MAX:
+                self._known.clear()
+            term = "" if word in STOP_WORDS else self._stem(BASE_FORMS.get(word, word))
+            self._known[word] = term
+        return term
 
 
 def characters_of(run: str, terms: list[str]) -> None:

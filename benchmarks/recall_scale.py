@@ -1,0 +1,224 @@
+"""Does recall stay fast when one owner has a hundred thousand memories, and right after a restart?
+
+Measured, for each number of items of one owner (see `benchmarks.large_owner`), in a folder of its own:
+  first        ms of the first recall after the folder was opened, and whether it was a whole answer (0: something
+               was not searchable yet, and the answer said so)
+  loading      ms of recalls while the items are being loaded, p95; how long loading takes, in s; and the longest time
+               for which the event loop was held meanwhile, in ms (p99, max)
+  indexing     how long it takes from then until nothing is pending (windows of turns, the graph), in s, and the
+               longest time for which the loop was held meanwhile, in ms (p99, max)
+  warm         ms of a recall of ten when all that is done, p50 and p95
+  graph        share of the ten nearest vectors that the graph finds: among the candidates a recall asks it for, and
+               asked for ten alone; `-` below 4,000 items, which are scanned and so all found
+
+Not measured: the embedding of queries (vectors are stored, and an embedder hands them out), taking items in, several
+owners at once, whether the hits are right (`benchmarks.recall` asks that).
+
+To read it: times are wall-clock, and on a busy machine say less than their order. Loop gaps are over a task that
+sleeps 1 ms. The texts and queries are those of the sets in the folder that ACTORMEM_DATA names; where there is none
+they are drawn words, and the heading says which. With --large 100,000 items take several minutes.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import anyio
+import msgspec
+import numpy as np
+from anyio import to_thread
+
+import actormem
+from actormem.limits import HNSW_ROWS_MIN
+from actormem.wiring import build_index, started_embedder
+from benchmarks import report
+from benchmarks.large_owner import OWNER, Material, StoredEmbedder, Vectors, fill, material
+
+__all__ = ["FULL", "LARGE", "QUICK", "Size", "graph_recall", "main", "measure", "shown"]
+
+NAME = "recall_scale"
+HITS = 10
+CANDIDATES = 128  # that a recall asks the graph for
+DEADLINE_S = 30.0
+TICK_S = 0.001
+COLUMNS = (
+    ("first ms", "first_ms"),
+    ("whole", "first_whole"),
+    ("loading p95", "loading_p95_ms"),
+    ("s", "loading_s"),
+    ("gap p99", "loading_gap_p99_ms"),
+    ("max", "loading_gap_max_ms"),
+    ("indexing s", "indexing_s"),
+    ("gap p99", "indexing_gap_p99_ms"),
+    ("max", "indexing_gap_max_ms"),
+    ("warm p50", "warm_p50_ms"),
+    ("p95", "warm_p95_ms"),
+    ("graph", "graph_recall"),
+    ("of ten", "graph_recall_of_ten"),
+)
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is measured."""
+
+    item_counts: tuple[int, ...] = (1_000, 10_000)
+    text_count: int = 4_000
+    query_count: int = 200
+    embedder: str = "local"
+
+
+FULL = Size()
+QUICK = Size(item_counts=(1_000,), text_count=400, query_count=40)
+LARGE = Size(item_counts=(1_000, 10_000, 100_000))
+
+
+async def measure(size: Size) -> tuple[dict[int, dict[str, float]], str]:
+    """The figures of each number of items; and what the items were made of."""
+    embedder = await started_embedder(size.embedder)
+    try:
+        made = await material(embedder, size.text_count, size.query_count)
+    finally:
+        await embedder.aclose()
+    found: dict[int, dict[str, float]] = {}
+    for count in size.item_counts:
+        print(f"{count:,} items", file=sys.stderr)
+        folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+        try:
+            vectors = await fill(Path(folder.name), made, count)
+            found[count] = await _opened(Path(folder.name), made)
+        finally:
+            await to_thread.run_sync(folder.cleanup)
+        if count >= HNSW_ROWS_MIN:
+            found[count] |= await to_thread.run_sync(graph_recall, vectors, made.query_vectors)
+    return found, made.source
+
+
+async def _opened(folder: Path, made: Material) -> dict[str, float]:
+    known = dict(zip(made.queries, made.query_vectors, strict=True))
+    embedder = StoredEmbedder(known, made.vectors.shape[1])
+    queries = list(made.queries)
+    async with actormem.open(folder, embedder=embedder, durability="process") as runtime:
+        first_ms, whole = await _asked(runtime, queries[0])
+        loading_ms: list[float] = []
+
+        async def load() -> None:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_ask_on, runtime, queries, loading_ms)
+                await _loaded(runtime)
+                group.cancel_scope.cancel()
+
+        loading = await _watched("loading", load)
+        indexing = await _watched("indexing", runtime.settle)
+        warm_ms = [(await _asked(runtime, query))[0] for query in queries]
+    return {
+        "first_ms": first_ms,
+        "first_whole": float(whole),
+        "loading_p95_ms": report.percentile(loading_ms or [first_ms], 0.95),
+        **loading,
+        **indexing,
+        "warm_p50_ms": report.percentile(warm_ms, 0.5),
+        "warm_p95_ms": report.percentile(warm_ms, 0.95),
+    }
+
+
+async def _asked(runtime: actormem.Runtime, query: str) -> tuple[float, bool]:
+    """How long a recall takes, in ms, and whether its answer is whole."""
+    began_s = perf_counter()
+    found = await runtime.recall(query, user=OWNER.user, limit=HITS, deadline_s=DEADLINE_S)
+    return (perf_counter() - began_s) * 1000, not found.degraded
+
+
+async def _ask_on(runtime: actormem.Runtime, queries: Sequence[str], elapsed_ms: list[float]) -> None:
+    while True:
+        for query in queries:
+            elapsed_ms.append((await _asked(runtime, query))[0])
+            await anyio.sleep(0.1)
+
+
+async def _loaded(runtime: actormem.Runtime) -> None:
+    """Return when every item is there: what asks for one waits for that."""
+    while True:
+        try:
+            await runtime.item("m1", user=OWNER.user)
+        except actormem.AskTimeoutError:
+            continue
+        return
+
+
+async def _watched(name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> dict[str, float]:
+    """How long the work takes, and for how long the loop was held meanwhile."""
+    gaps_ms: list[float] = []
+
+    async def watch() -> None:
+        while True:
+            began_s = perf_counter()
+            await anyio.sleep(TICK_S)
+            gaps_ms.append((perf_counter() - began_s - TICK_S) * 1000)
+
+    began_s = perf_counter()
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        await work()
+        group.cancel_scope.cancel()
+    return {
+        f"{name}_s": perf_counter() - began_s,
+        f"{name}_gap_p99_ms": report.percentile(gaps_ms or [0.0], 0.99),
+        f"{name}_gap_max_ms": max(gaps_ms, default=0.0),
+    }
+
+
+def graph_recall(vectors: Vectors, queries: Vectors) -> dict[str, float]:
+    """The share of the ten nearest vectors that the graph finds: the mean over the queries."""
+    index = build_index(np.arange(len(vectors)), vectors)
+    asked = [query for query in queries if query.any()]
+    shares: dict[str, list[float]] = {"graph_recall": [], "graph_recall_of_ten": []}
+    for query in asked:
+        scores = np.einsum("ij,j->i", vectors, query)
+        nearest = set(np.argpartition(-scores, HITS)[:HITS].tolist())
+        for name, count in (("graph_recall", CANDIDATES), ("graph_recall_of_ten", HITS)):
+            found = index.search(query, count)[0][:HITS].tolist()
+            shares[name].append(len(nearest.intersection(found)) / HITS)
+    return {name: float(np.mean(each)) for name, each in shares.items()}
+
+
+def shown(found: dict[int, dict[str, float]]) -> str:
+    """The table: a line for each number of items."""
+    rows = [
+        [
+            f"{count:,} items",
+            *(_told(name, figures[name]) if name in figures else "-" for _, name in COLUMNS),
+        ]
+        for count, figures in found.items()
+    ]
+    return report.table(["", *(title for title, _ in COLUMNS)], rows)
+
+
+def _told(name: str, value: float) -> str:
+    return f"{value:.3f}" if name.startswith("graph") else f"{value:.1f}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write the file; 0."""
+    parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
+    parser.add_argument("--large", action="store_true", help="100,000 items, too: several minutes")
+    options = parser.parse_args(given)
+    size = QUICK if options.quick else LARGE if options.large else FULL
+    where = report.machine()
+    print(report.heading(f"benchmarks.{NAME}", where))
+    found, source = anyio.run(measure, size)
+    print(f"made of: {source}")
+    print(shown(found))
+    if options.json:
+        results = {
+            f"{count}.{name}": value for count, figures in found.items() for name, value in figures.items()
+        }
+        report.write_json(options.json, NAME, where, results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
