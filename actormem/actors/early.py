@@ -18,7 +18,8 @@ from actormem.actors import memory_messages as say
 from actormem.actors.finding import Finding
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
-from actormem.core.ids import item_number
+from actormem.core.ids import item_id, item_number
+from actormem.core.recall.arms import is_id
 from actormem.core.recall.partition import Partition
 from actormem.core.recall.stored_vectors import StoredVectors
 from actormem.core.values import Item, Owner
@@ -27,7 +28,8 @@ from actormem.ports import OwnerItems, Vectors
 
 __all__ = ["EarlyRecall"]
 
-NEAREST: Final = 48  # items brought in for one query: 5 to 10 ms
+NEAREST_MIN: Final = 32  # items brought in for one query, or as many as it wants: 5 ms
+AFTER_MAX: Final = 8  # items that took each other's place, one after the other
 BESIDE: Final = 2  # numbers after an item's that its facts have, mostly
 HELD_MAX: Final = 1_536  # items: more are not brought in, so that a search here stays short
 VECTORS_WAIT_S: Final = (
@@ -65,10 +67,10 @@ class EarlyRecall:
 
     async def hold(self, stored: OwnerItems) -> None:
         """Take in the newest items."""
+        await self._put(stored.items)
         ids = list(stored.vectors)
         rows = np.frombuffer(b"".join(stored.vectors.values()), np.float32)
-        await self._put(stored.items)
-        self._set_vectors(ids, rows.reshape(len(ids), self._services.embedder.dimensions))
+        self._partition.set_vectors(ids, rows.reshape(len(ids), self._services.embedder.dimensions))
         self._unembedded_count = len(stored.items) - len(ids)
 
     async def recalled(self, asked: say.RecallItems) -> say.Recalled:
@@ -80,20 +82,24 @@ class EarlyRecall:
                 with self._services.clock.deadline(VECTORS_WAIT_S):
                     await self.read.wait()
                 query = None if asked.vectors is None else asked.vectors[0]
-                whole = query is not None and bool(query.any()) and await self._bring(query)
+                whole = query is not None and bool(query.any()) and await self._bring(query, asked.limit)
             found = await self._finding.recalled(asked, None)
         finally:
             self.free.set()
-        plain = asked.kinds is None and asked.at_ms is None and asked.scope is None and not asked.deep
-        degraded = () if whole and plain and not asked.profile else ("loading",)
+        degraded = () if whole and self._told_by_vectors(asked) else ("loading",)
         return msgspec.structs.replace(found, changed=(), gone=(), profile=None, degraded=degraded)
 
-    async def _bring(self, query: Vectors) -> bool:
+    def _told_by_vectors(self, asked: say.RecallItems) -> bool:
+        """Whether what is asked for is what vectors tell: no ids, no part of the memory alone, no profile."""
+        apart = asked.kinds is not None or asked.at_ms is not None or asked.scope is not None or asked.deep
+        return not (apart or asked.profile or any(map(is_id, self._services.words.terms(asked.query))))
+
+    async def _bring(self, query: Vectors, limit: int) -> bool:
         """Take in the items nearest to a query; says whether all items were looked at."""
         vectors = self.vectors
         whole = self.read.is_set() and len(vectors) + self._unembedded_count >= self._item_count
         numbers = await anyio.to_thread.run_sync(
-            vectors.nearest, query, NEAREST, limiter=self._services.searching
+            vectors.nearest, query, max(limit, NEAREST_MIN), limiter=self._services.searching
         )
         if len(self._partition) + len(numbers) > HELD_MAX:
             return False
@@ -103,29 +109,32 @@ class EarlyRecall:
             read = await self._services.record.items_of(self._owner, [*near, *beside])
             wanted = {number_of(item) for item in read if item.attribute} | set(near)
             items = [item for item in read if number_of(item) in wanted]
-            after = self._missing(
-                number for item in items if (number := item_number(item.superseded_by)) is not None
-            )
-            items += await self._services.record.items_of(self._owner, after) if after else ()
             await self._put(items)
-            held = [number_of(item) for item in items]
-            places, rows = vectors.of(held)
-            self._set_vectors([items[place].id for place in places], rows)
+            await self._put_after(items)
         return whole
 
     def _missing(self, numbers: Iterable[int]) -> list[int]:
-        return [number for number in dict.fromkeys(numbers) if self._partition.item(f"m{number}") is None]
+        return [number for number in dict.fromkeys(numbers) if self._partition.item(item_id(number)) is None]
+
+    async def _put_after(self, items: Sequence[Item]) -> None:
+        """Take in what took the place of the items, too."""
+        for _ in range(AFTER_MAX):
+            after = (number for item in items if (number := item_number(item.superseded_by)) is not None)
+            missing = self._missing(after)
+            if not missing:
+                return
+            items = await self._services.record.items_of(self._owner, missing)
+            await self._put(items)
 
     async def _put(self, items: Sequence[Item]) -> None:
+        """Take in items, with the vectors that are read."""
         for count, item in enumerate(items, 1):
             assert item.owner == self._owner, "an item of another owner"
             self._intake.stored(item)
             if count % LOAD_STEP_ITEMS == 0:
                 await anyio.lowlevel.checkpoint()
-
-    def _set_vectors(self, ids: Sequence[str], rows: Vectors) -> None:
-        if ids:
-            self._partition.set_vectors(ids, rows)
+        places, rows = self.vectors.of([number_of(item) for item in items])
+        self._partition.set_vectors([items[place].id for place in places], rows)
 
 
 def number_of(item: Item) -> int:
