@@ -65,8 +65,8 @@ def items(count: int = COUNT) -> list[Item]:
     made[2] = episode(2, OLD)
     made[5] = episode(5, ENDED)
     made[6] = fact(6, "xq: Grado", 5, state="superseded", superseded_by="m20")
-    made[20] = fact(20, "zv: Muggia", 19, state="superseded", superseded_by="m400")
-    made[400] = fact(400, "wk: Pirano", 399)
+    made[20] = fact(20, "zv: Muggia", 19, state="superseded", superseded_by="m90")
+    made[90] = fact(90, "wk: Pirano", 89)
     return list(made.values())
 
 
