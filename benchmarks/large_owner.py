@@ -1,7 +1,8 @@
 """One owner with as many items as asked for, written straight into a folder's record with their vectors.
 
-Items repeat the texts there are; their vectors are those of the texts with noise
-added, so that no two are equal and what is alike stays near. Sessions are of 200 messages, every second one a reply.
+Once every text has been used, items begin as one of them and end as another; their vectors are those of the first with
+noise added, so that no two are equal and what is alike stays near. Sessions are of 200 messages, every second one a
+reply.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ TEXT_CHARS_MAX = 600
 EMBED_BATCH = 16
 WRITE_ROWS = 2_000
 SESSION_ITEMS = 200
+APART = 37  # between the texts that an item is made of
 FIRST_MS = 1_700_000_000_000
 MINUTE_MS = 60_000
 
@@ -130,7 +132,7 @@ def _item(texts: Sequence[str], number: int) -> Item:
         id=f"m{number + 1}",
         owner=OWNER,
         kind="episode",
-        text=texts[number % len(texts)],
+        text=_text(texts, number),
         source=speaker,
         speaker=speaker,
         source_ids=(f"message-{number}",),
@@ -138,3 +140,9 @@ def _item(texts: Sequence[str], number: int) -> Item:
         sequence=number % SESSION_ITEMS + 1,
         event_ms=FIRST_MS + number * MINUTE_MS,
     )
+
+
+def _text(texts: Sequence[str], number: int) -> str:
+    again, place = divmod(number, len(texts))
+    own, other = texts[place], texts[(place + again * APART) % len(texts)]
+    return own[: (len(own) + 1) // 2] + other[len(other) // 2 :] if again else own

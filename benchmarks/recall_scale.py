@@ -14,8 +14,8 @@ Measured, for each number of items of one owner (see `benchmarks.large_owner`), 
 Not measured: the embedding of queries (vectors are stored, and an embedder hands them out), taking items in, several
 owners at once, whether the hits are right (`benchmarks.recall` asks that).
 
-To read it: times are wall-clock but where said otherwise, and on a busy machine the processor's says more. Loop gaps are over a task that
-sleeps 1 ms. The texts and queries are those of the sets in the folder that ACTORMEM_DATA names; where there is none
+To read it: times are wall-clock but where said otherwise, and on a busy machine the processor's says more. Loop gaps
+are over a task that sleeps 1 ms. The texts and queries are those of the sets in the folder that ACTORMEM_DATA names; where there is none
 they are drawn words, and the heading says which. With --large 100,000 items take several minutes.
 """
 

@@ -5,6 +5,7 @@ with threads of its own stalls for tens of milliseconds in a container with few 
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -39,12 +40,19 @@ class VectorRows:
     def take(self, rows: NDArray[np.int64] | Sequence[int]) -> NDArray[np.float32]:
         """The vectors of some rows: (len(rows), dimensions)."""
         places = np.asarray(rows, np.int64)
+        ascending = bool((places[1:] >= places[:-1]).all())
+        order = None if ascending else np.argsort(places, kind="stable")
+        ordered = places if order is None else places[order]
         taken = np.empty((len(places), self.dimensions), np.float32)
-        blocks = places // BLOCK_ROWS
-        for block in np.unique(blocks).tolist():
-            here = blocks == block
-            taken[here] = self._blocks[block][places[here] % BLOCK_ROWS]
-        return taken
+        blocks, offsets = np.divmod(ordered, BLOCK_ROWS)
+        starts: list[int] = np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
+        for first, last in pairwise([*starts, len(places)]):
+            taken[first:last] = self._blocks[blocks[first]][offsets[first:last]]
+        if order is None:
+            return taken
+        given = np.empty_like(taken)
+        given[order] = taken
+        return given
 
     def cosines(self, query: NDArray[np.float32], row_limit: int) -> NDArray[np.float32]:
         """Cosines of every row below `row_limit` to a query: (row_limit,)."""
