@@ -15,8 +15,8 @@ Not measured: the embedding of queries (vectors are stored, and an embedder hand
 owners at once, whether the hits are right (`benchmarks.recall` asks that).
 
 To read it: times are wall-clock but where said otherwise, and on a busy machine the processor's says more. Loop gaps
-are over a task that sleeps 1 ms. The texts and queries are those of the sets in the folder that ACTORMEM_DATA names; where there is none
-they are drawn words, and the heading says which. With --large 100,000 items take several minutes.
+are over a task that sleeps 1 ms. The texts and queries are those of the sets in the folder that ACTORMEM_DATA names;
+where there is none they are drawn words, and the table says which. With --large 100,000 items take several minutes.
 """
 
 import sys

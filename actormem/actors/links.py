@@ -22,20 +22,21 @@ class Links:
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
-        self._by_source: dict[tuple[str, str], set[str]] = {}
+        # Dicts and not sets: the garbage collector visits every set, but no dict of texts alone.
+        self._by_source: dict[tuple[str, str], dict[str, None]] = {}
         self._by_subject: dict[tuple[str, str], set[str]] = {}
 
     def add(self, item: Item) -> None:
         """An item is in the partition, in this state."""
         for source in item.sources:
-            self._by_source.setdefault(source, set()).add(item.id)
+            self._by_source.setdefault(source, {})[item.id] = None
         if item.attribute:
             self._by_subject.setdefault((item.subject, item.attribute), set()).add(item.id)
 
     def drop(self, item: Item) -> None:
         """An item has left the partition."""
         for source in item.sources:
-            self._by_source.get(source, set()).discard(item.id)
+            self._by_source.get(source, {}).pop(item.id, None)
         self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
 
     def of_source(self, source: tuple[str, str]) -> Iterable[str]:

@@ -148,7 +148,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     correction: bool = False
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+# Without gc: its fields hold no cycle, and a collector that visits a hundred thousand of them holds the loop.
+class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One long-term memory.
 
     Attributes:

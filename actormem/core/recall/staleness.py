@@ -17,14 +17,15 @@ class StaleEpisodes:
     def __init__(self, mark: Callable[[int, bool], None]) -> None:
         """`mark(row, stale)` is told of each change of an episode's row."""
         self._mark = mark
-        self._rows: dict[str, set[int]] = {}
+        # Dicts and not sets: the garbage collector visits every set, but no dict of numbers alone.
+        self._rows: dict[str, dict[int, None]] = {}
         self._facts: dict[str, tuple[int, int]] = {}
 
     def add(self, row: int, item: Item) -> None:
         """An item is there now."""
         if item.kind == "episode":
             for source in item.source_ids:
-                self._rows.setdefault(source, set()).add(row)
+                self._rows.setdefault(source, {})[row] = None
                 self._tell(source)
         elif item.attribute:
             self._count(item, 1)
@@ -33,8 +34,8 @@ class StaleEpisodes:
         """An item is there no more, in this state; it was added before."""
         if item.kind == "episode":
             for source in item.source_ids:
-                rows = self._rows.get(source, set())
-                rows.discard(row)
+                rows = self._rows.get(source, {})
+                rows.pop(row, None)
                 if not rows:
                     self._rows.pop(source, None)
         elif item.attribute:
