@@ -1,6 +1,6 @@
 """A large owner's memory after a restart: what is answered before all is there, and that nothing is lost by it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,7 @@ async def test_an_answer_says_so_while_something_cannot_be_found_yet(
         assert (await runtime.recall(QUERY, user="ada", limit=3, deadline_s=60)).degraded == ()
         by_number = await runtime.recall("Where is KX-48210?", user="ada", deadline_s=60)
         assert by_number.degraded == ("loading",), "ids are found by words, and those are not there yet"
-        facts = await runtime.recall(QUERY, user="ada", kinds={"fact"}, deadline_s=60)
+        facts = await runtime.recall(QUERY, user="ada", kinds=["fact"], deadline_s=60)
         assert facts.degraded == ("loading",), "the nearest facts may stand behind many episodes"
         rest.set()
 
@@ -172,7 +172,7 @@ async def test_what_must_see_all_waits_and_is_done_in_order(
             assert done == []
             gate.set()
         assert sorted(done) == ["blue", "forgotten", "red"]
-        assert [one.text for one in await runtime.items(user="ada", kinds={"fact"})][-2:] == ["red", "blue"]
+        assert [one.text for one in await runtime.items(user="ada", kinds=["fact"])][-2:] == ["red", "blue"]
         assert OLD not in [hit.item.text for hit in await runtime.recall(QUERY, user="ada", limit=5)]
 
 
@@ -198,7 +198,7 @@ async def test_loaded_in_steps_or_at_once_an_owner_is_the_same(
 ) -> None:
     await filled(tmp_path, items())
     queries = (QUERY, "Where does my boat lie?", "shelf 77", "jar c on shelf 532")
-    answers: list[list[tuple[str, float, dict[str, float]]]] = []
+    answers: list[list[tuple[str, float, Mapping[str, float]]]] = []
     for whole in (False, True):
         if whole:
             monkeypatch.setattr(loading, "WHOLE_ITEMS_MAX", 10 * COUNT)
