@@ -62,6 +62,7 @@ __all__ = [
     "StoredEvent",
     "Tokenizer",
     "VectorIndex",
+    "VectorPage",
     "Vectors",
     "Warmer",
     "Write",
@@ -228,14 +229,29 @@ class BaseContents(msgspec.Struct, frozen=True):
 
 
 class OwnerItems(msgspec.Struct, frozen=True, kw_only=True):
-    """All items of an owner, by number, and their vectors of one embedder (float32 bytes) by item id.
+    """Items of an owner, by number, and their vectors of one embedder (float32 bytes) by item id.
 
+    `tombstones` are all of the owner's; `item_count` is how many items the owner has, these among them.
     `damaged_count` counts damaged vectors that were left aside: they are made anew.
     """
 
     items: tuple[Item, ...]
     vectors: Mapping[str, bytes]
     tombstones: frozenset[str]
+    item_count: int
+    damaged_count: int = 0
+
+
+class VectorPage(msgspec.Struct, frozen=True):
+    """Numbers of items, ascending, and their vectors of one embedder, one after the other as float32 bytes.
+
+    `rest` is the number below which the next page begins, None after the last one. `damaged_count` counts vectors that
+    were left aside: they are made anew.
+    """
+
+    numbers: tuple[int, ...]
+    vectors: bytes
+    rest: int | None = None
     damaged_count: int = 0
 
 
@@ -305,7 +321,24 @@ class Record(Protocol):
         """Sessions that have named events (messages) after their progress, or names released after it."""
         ...
 
-    async def load_items(self, owner: Owner, embedder: str) -> OwnerItems: ...
+    async def load_items(self, owner: Owner, embedder: str, newest: int | None = None) -> OwnerItems:
+        """All items of an owner; with `newest`, at least 1, so many of those with the largest numbers."""
+        ...
+
+    async def items_after(self, owner: Owner, number: int, limit: int) -> tuple[Item, ...]:
+        """The next items above a number, by number, at most `limit`."""
+        ...
+
+    async def items_of(self, owner: Owner, numbers: Sequence[int]) -> tuple[Item, ...]:
+        """Those of the items that the owner has, by number; at most 10,000 are asked for at once."""
+        ...
+
+    async def vectors_before(
+        self, owner: Owner, embedder: str, number: int | None, *, limit: int, size_bytes: int
+    ) -> VectorPage:
+        """Vectors of this size of the items below a number, those nearest to it, at most `limit`; None: the newest."""
+        ...
+
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         """Sessions and event sequences whose notes show the item; of knowledge, sessions of the whole tenant."""
         ...

@@ -31,8 +31,12 @@ class Finding:
         self._intake = intake
         self._services = services
 
-    async def recalled(self, asked: say.RecallItems, vectors: PartitionVectors) -> say.Recalled:
-        """What answers a query; and whatever the query is, what of the items shown is no longer so."""
+    async def recalled(self, asked: say.RecallItems, vectors: PartitionVectors | None) -> say.Recalled:
+        """What answers a query; and whatever the query is, what of the items shown is no longer so.
+
+        Args:
+            vectors: Those of the partition, kept in step; None for a small partition that is searched as it is.
+        """
         seen = self._seen(asked)
         changed, profile = self._changed(asked), self._profile(asked, seen)
         gone = tuple(
@@ -45,9 +49,10 @@ class Finding:
         held = asked.shown.items()
         shown = {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
         query = self._query(asked, frozenset(seen | shown))
-        vectors.want()
-        if len(self._partition) <= SEARCH_INLINE_ROWS:
-            hits = self._partition.search(query, vectors.index)
+        if vectors is not None:
+            vectors.want()
+        if vectors is None or len(self._partition) <= SEARCH_INLINE_ROWS:
+            hits = self._partition.search(query, vectors.index if vectors else None)
         else:
             hits = await vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"

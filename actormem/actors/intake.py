@@ -70,11 +70,9 @@ class Intake:
             partition, services.clock.now_ms, self.links.of_source, self.links.rivals
         )
 
-    def loaded(self, tombstones: Iterable[str]) -> None:
-        """Take in what the record had."""
-        self._tombstones = dict.fromkeys(tombstones, self._services.clock.now_ms())
-        for item in sorted(self._partition.items(), key=lambda one: one.sequence):
-            self._link(item)
+    def stored(self, item: Item) -> None:
+        """Take in an item as the record has it; items come by number, so those of a session in their order."""
+        self._put(item)
 
     def observe(self, session_id: str, observed: Sequence[Observed], scope: str = "") -> list[Write]:
         """Take in messages of a live session; those that are in already change nothing."""

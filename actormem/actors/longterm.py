@@ -11,18 +11,19 @@ from functools import partial
 
 import anyio.lowlevel
 import anyio.to_thread
-import numpy as np
 
 from actormem.actors import memory_messages as say
 from actormem.actors.answers import RecentAnswers
 from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
+from actormem.actors.early import EarlyRecall
 from actormem.actors.extracting import Extracting
 from actormem.actors.finding import Finding
 from actormem.actors.forgetting import ErasureOrder, Forgetting
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
 from actormem.actors.intake import Intake
+from actormem.actors.loading import Loaded, Loading
 from actormem.actors.messages import Settle, Wake
 from actormem.actors.reading import said_in
 from actormem.actors.services import Services
@@ -32,14 +33,12 @@ from actormem.core.recall.partition import Partition
 from actormem.core.session.events import MessageAdded
 from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.values import Item, Owner
-from actormem.errors import NotFoundError, StorageError
+from actormem.errors import ActorMemError, NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import LOAD_STEP_ITEMS
 from actormem.ports import DeleteItems, SetProgress, Write
 
 __all__ = ["LongTermActor"]
 
-VECTORS_STEP = 256  # put in a partition that is read: 2 ms, then other tasks get their turn
 REMOVE_STEP_ITEMS = 16  # taken out of a partition: 8 ms, then other tasks get their turn
 
 
@@ -66,45 +65,36 @@ class LongTermActor:
         self._answers = RecentAnswers(self._partition, services.clock)
         self._finding = Finding(owner, self._partition, self._intake, services)
         self._documents = Documents(owner, self._partition, services, self._intake.links.of_document)
+        self._loading = Loading(owner, self._partition, self._intake, services)
         self._vectors: PartitionVectors | None = None
+        self._scope: Scope | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
         self._unreadable: StorageError | None = None
 
     async def started(self, scope: Scope) -> None:
-        """Read the owner's items and vectors from the record.
+        """Read the owner's items and vectors from the record: all, or of a large owner the newest.
 
         A memory that cannot be read answers with that error, until it is woken again; others go on.
         """
+        self._scope = scope
         try:
-            await self._load(scope)
+            await self._loading.started(scope)
+            if self._loading.early is None:
+                await self._ready(erasing=True)
         except StorageError as error:
             self._unreadable = error
 
-    async def _load(self, scope: Scope) -> None:
-        services = self._services
-        stored = await services.record.load_items(self._owner, services.embedder.name)
-        for count, item in enumerate(stored.items, 1):
-            assert item.owner == self._owner, "an item of another owner"
-            self._partition.put(item)
-            if count % LOAD_STEP_ITEMS == 0:
-                await anyio.lowlevel.checkpoint()
-        self._intake.loaded(stored.tombstones)
-        size_bytes = services.embedder.dimensions * np.dtype(np.float32).itemsize
-        ids = [
-            id
-            for id, vector in stored.vectors.items()
-            if len(vector) == size_bytes and self._partition.item(id) is not None
-        ]
-        for first in range(0, len(ids), VECTORS_STEP):
-            some = ids[first : first + VECTORS_STEP]
-            rows = [np.frombuffer(stored.vectors[id], dtype=np.float32) for id in some]
-            self._partition.set_vectors(some, np.stack(rows))
-            await anyio.lowlevel.checkpoint()
-        self._vectors = PartitionVectors(self._owner, self._partition, services, scope, self._settled)
-        await self._forgetting.started()
+    async def _ready(self, *, erasing: bool) -> None:
+        """All items are there, but for those that may be being erased."""
+        assert self._scope is not None
+        self._vectors = PartitionVectors(
+            self._owner, self._partition, self._services, self._scope, self._settled
+        )
+        if erasing:
+            await self._forgetting.started()
         self._vectors.want()
-        await self._extracting.started(scope, partial(said_in, self._partition))
+        await self._extracting.started(self._scope, partial(said_in, self._partition))
 
     async def stopped(self, reason: str) -> None:
         """Keep the counts; all else is in the record."""
@@ -117,15 +107,64 @@ class LongTermActor:
     def idle(self) -> bool:
         """Nothing on its way to the record, no vector in the making, no message being read."""
         working = self._extracting.pending or (self._vectors is not None and self._vectors.pending)
-        return self._waiting_count == 0 and not working
+        return self._waiting_count == 0 and not working and self._loading.early is None
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Handle one message; see `actors.memory_messages` for what each is answered by."""
+        if isinstance(message, Loaded):
+            await self._loaded()
+        elif self._loading.early is not None:
+            self._daily.look()
+            await self._receive_early(message, reply, self._loading.early)
+        else:
+            await self._receive_whole(message, reply)
+
+    async def _receive_whole(self, message: object, reply: Reply | None) -> None:
         if self._unreadable is not None:
             self._receive_unread(message, reply, self._unreadable)
         else:
             self._daily.look()
             await self._receive(message, reply)
+
+    async def _receive_early(self, message: object, reply: Reply | None, early: EarlyRecall) -> None:
+        """Answer queries from what is there already; all else waits until everything is."""
+        match message:
+            case say.BeginRecall():
+                assert reply is not None
+                reply.answer(say.Begun(early.speakers))
+            case say.RecallItems():
+                assert reply is not None
+                found = await early.recalled(message)
+                if not message.session_id:
+                    self._loading.keep(say.CountShown(tuple(hit.item.id for hit in found.hits)), None)
+                reply.answer(found)
+            case _ if not self._loading.keep(message, reply):
+                await self._loading.done.wait()
+                await self._loaded()
+                await self._receive_whole(message, reply)
+            case _:
+                pass
+
+    async def _loaded(self) -> None:
+        """Do what waited for the last of the items, in the order in which it came."""
+        if self._loading.early is None:
+            return
+        self._loading.early = None
+        self._unreadable = self._loading.failure
+        if self._unreadable is None:
+            await self._ready(erasing=False)  # or all would have been loaded at once
+        unheard: ActorMemError | None = None
+        while kept := self._loading.kept():
+            message, reply = kept
+            try:
+                await self._receive_whole(message, reply)
+            except ActorMemError as error:
+                if reply is None or reply.answered:
+                    unheard = error
+                else:
+                    reply.fail(error)
+        if unheard is not None:
+            raise unheard
 
     async def _receive(self, message: object, reply: Reply | None) -> None:
         match message:

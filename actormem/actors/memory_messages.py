@@ -179,7 +179,7 @@ class Recalled(msgspec.Struct, frozen=True):
     """Hits, best first; how many items were considered; what changed of the items shown, and which are no more.
 
     `profile` is what was asked of it, None where it was not asked for or nothing was answered; `attributes` are those
-    that the query names.
+    that the query names. `degraded` is `loading` where some of the items could not be looked at yet.
     """
 
     hits: tuple[Hit, ...]
@@ -188,6 +188,7 @@ class Recalled(msgspec.Struct, frozen=True):
     gone: tuple[str, ...] = ()
     profile: tuple[Item, ...] | None = None
     attributes: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
 
 
 class Begun(msgspec.Struct, frozen=True):

@@ -78,6 +78,7 @@ async def recall(
         if strict:
             raise
         return Answer(NOTHING.recalled, (*degraded, "recall"), vectors, until_s)
+    degraded += (name for name in answer.degraded if name not in degraded)
     return Answer(answer, tuple(degraded), vectors, until_s)
 
 

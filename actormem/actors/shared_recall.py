@@ -70,4 +70,5 @@ def _merged(
         hits=tuple(hits[:limit]),
         considered_count=own.considered_count + sum(answer.considered_count for answer in others),
         gone=gone,
+        degraded=tuple(dict.fromkeys(name for answer in (own, *others) for name in answer.degraded)),
     )

@@ -8,21 +8,18 @@ somebody keeps the error.
 import sqlite3
 from contextlib import closing
 
-import msgspec
-
 from actormem.core.ids import item_id, item_number
 from actormem.core.knowledge.bases import BASE_MARK, base_name, is_base
-from actormem.core.values import Item, Owner, SessionKey
+from actormem.core.values import Owner, SessionKey
 from actormem.ports import (
     BaseContents,
     BaseRow,
-    OwnerItems,
     OwnerRow,
     SessionHistory,
     SessionRow,
     StoredEvent,
 )
-from actormem.storage.checks import INTEGER_MAX, checked_types, decode_item, verify
+from actormem.storage.checks import INTEGER_MAX, checked_types, verify
 from actormem.storage.failures import DamagedRowError
 from actormem.storage.places import RELEASED_MARK, owner_number, session_place
 
@@ -31,7 +28,6 @@ __all__ = [
     "bases",
     "behind",
     "intents",
-    "load_items",
     "load_session",
     "owners",
     "owners_with_intents",
@@ -187,47 +183,6 @@ def owners_with_intents(connection: sqlite3.Connection, prefix: str) -> tuple[Ow
         (prefix, prefix),
     )
     return tuple(Owner(tenant, user) for tenant, user in (checked_types(row, str, str) for row in rows))
-
-
-def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str) -> OwnerItems:
-    """An owner's items by number, their vectors of one embedder, and the tombstones."""
-    owner_no = owner_number(connection, owner)
-    items = connection.execute(
-        "SELECT item_no, body, checksum FROM items WHERE owner_no = ? ORDER BY item_no", (owner_no,)
-    )
-    vectors = connection.execute(
-        "SELECT item_no, vector, checksum FROM vectors WHERE owner_no = ? AND embedder = ?",
-        (owner_no, embedder),
-    )
-    tombstones = connection.execute("SELECT hash FROM tombstones WHERE owner_no = ?", (owner_no,))
-    with closing(items), closing(vectors), closing(tombstones):
-        found = [sound_vector(*row) for row in vectors]
-        return OwnerItems(
-            items=tuple(checked_item(owner, *row) for row in items),
-            vectors=dict(row for row in found if row is not None),
-            tombstones=frozenset(checked_types(row, str)[0] for row in tombstones),
-            damaged_count=found.count(None),
-        )
-
-
-def checked_item(owner: Owner, number: int, body: bytes, expected: int) -> Item:
-    verify(expected, number, body)
-    try:
-        item = decode_item(body)
-    except msgspec.MsgspecError as error:
-        raise DamagedRowError("an item is damaged", expected="an item", found=type(error).__name__) from None
-    if item.owner != owner or item.id != item_id(number):
-        raise DamagedRowError("an item is misplaced", expected=f"m{number} of its owner", found="another")
-    return item
-
-
-def sound_vector(number: int, vector: bytes, expected: int) -> tuple[str, bytes] | None:
-    """The vector by item id; None for a damaged one, which is derived: it is made anew from the item."""
-    try:
-        verify(expected, number, vector)
-    except DamagedRowError:
-        return None
-    return item_id(number), vector
 
 
 def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tuple[SessionKey, int], ...]:

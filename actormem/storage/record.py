@@ -16,7 +16,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from actormem.core.ids import item_number
-from actormem.core.values import Owner, SessionKey
+from actormem.core.values import Item, Owner, SessionKey
 from actormem.errors import StoppedError, StorageError, UsageError
 from actormem.ports import (
     BaseContents,
@@ -29,9 +29,10 @@ from actormem.ports import (
     SessionHistory,
     SessionRow,
     StoredEvent,
+    VectorPage,
     Write,
 )
-from actormem.storage import reads
+from actormem.storage import item_reads, reads
 from actormem.storage.checks import check_write
 from actormem.storage.failures import DamagedRowError, storage_error
 from actormem.storage.lock import folder_lock
@@ -206,8 +207,28 @@ class SqliteRecord:
     async def behind(self) -> tuple[SessionKey, ...]:
         return await self._read(reads.behind)
 
-    async def load_items(self, owner: Owner, embedder: str) -> OwnerItems:
-        found = await self._read(lambda connection: reads.load_items(connection, owner, embedder))
+    async def load_items(self, owner: Owner, embedder: str, newest: int | None = None) -> OwnerItems:
+        found = await self._read(
+            lambda connection: item_reads.load_items(connection, owner, embedder, newest)
+        )
+        self._damaged_rows += found.damaged_count
+        return found
+
+    async def items_after(self, owner: Owner, number: int, limit: int) -> tuple[Item, ...]:
+        return await self._read(lambda connection: item_reads.items_after(connection, owner, number, limit))
+
+    async def items_of(self, owner: Owner, numbers: Sequence[int]) -> tuple[Item, ...]:
+        return await self._read(lambda connection: item_reads.items_of(connection, owner, numbers))
+
+    async def vectors_before(
+        self, owner: Owner, embedder: str, number: int | None, *, limit: int, size_bytes: int
+    ) -> VectorPage:
+        def read(connection: sqlite3.Connection) -> VectorPage:
+            return item_reads.vectors_before(
+                connection, owner, embedder, number, limit=limit, size_bytes=size_bytes
+            )
+
+        found = await self._read(read)
         self._damaged_rows += found.damaged_count
         return found
 

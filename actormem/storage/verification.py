@@ -17,8 +17,8 @@ from actormem.core.values import Owner
 from actormem.errors import CorruptError
 from actormem.storage.checks import checked_types, verify
 from actormem.storage.failures import DamagedRowError
+from actormem.storage.item_reads import checked_item
 from actormem.storage.places import SCRUB_MARK
-from actormem.storage.reads import checked_item
 
 __all__ = ["DAMAGES_MAX", "Damage", "Rows", "file_damages", "look_at_rows", "tolerant_text"]
 

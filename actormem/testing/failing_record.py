@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import anyio
 
-from actormem.core.values import Owner, SessionKey
+from actormem.core.values import Item, Owner, SessionKey
 from actormem.errors import StorageError
 from actormem.ports import (
     BaseContents,
@@ -21,6 +21,7 @@ from actormem.ports import (
     SessionHistory,
     SessionRow,
     StoredEvent,
+    VectorPage,
     Write,
 )
 
@@ -118,9 +119,23 @@ class FailingRecord:
         self._asked()
         return await self._record.behind()
 
-    async def load_items(self, owner: Owner, embedder: str) -> OwnerItems:
+    async def load_items(self, owner: Owner, embedder: str, newest: int | None = None) -> OwnerItems:
         self._asked()
-        return await self._record.load_items(owner, embedder)
+        return await self._record.load_items(owner, embedder, newest)
+
+    async def items_after(self, owner: Owner, number: int, limit: int) -> tuple[Item, ...]:
+        self._asked()
+        return await self._record.items_after(owner, number, limit)
+
+    async def items_of(self, owner: Owner, numbers: Sequence[int]) -> tuple[Item, ...]:
+        self._asked()
+        return await self._record.items_of(owner, numbers)
+
+    async def vectors_before(
+        self, owner: Owner, embedder: str, number: int | None, *, limit: int, size_bytes: int
+    ) -> VectorPage:
+        self._asked()
+        return await self._record.vectors_before(owner, embedder, number, limit=limit, size_bytes=size_bytes)
 
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         self._asked()

@@ -1,0 +1,139 @@
+"""Recall of a large owner while most of the items are still on their way from the record.
+
+The newest items are held whole. A query brings those whose stored vectors are nearest to it, with the facts that
+came from the same messages and what took their place, so that nothing is shown as true that has ended. The law of
+the file: an answer never says that something is gone or all there is; what it may have missed it names.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import msgspec
+
+from actormem.actors import memory_messages as say
+from actormem.actors.finding import Finding
+from actormem.actors.intake import Intake
+from actormem.actors.services import Services
+from actormem.core.ids import item_id, item_number
+from actormem.core.recall.arms import is_id
+from actormem.core.recall.partition import Partition
+from actormem.core.recall.stored_vectors import StoredVectors, vector_rows
+from actormem.core.values import Item, Owner
+from actormem.limits import LOAD_STEP_ITEMS
+from actormem.ports import OwnerItems, Vectors
+
+__all__ = ["EarlyRecall"]
+
+NEAREST_MIN: Final = 32  # items brought in for one query, or as many as it wants: 5 ms
+AFTER_MAX: Final = 8  # items that took each other's place, one after the other
+BESIDE: Final = 2  # numbers after an item's that its facts have, mostly
+HELD_MAX: Final = 1_536  # items: more are not brought in, so that a search here stays short
+VECTORS_WAIT_S: Final = 0.1  # for stored vectors to be read: of 100,000 some are better than none
+
+
+class EarlyRecall:
+    """A small partition beside the one that is being filled.
+
+    Attributes:
+        vectors: What has been read of the owner's vectors; filled by the loader, newest first.
+        read: Set when they are read whole.
+        free: Set while no query is being answered.
+    """
+
+    def __init__(self, owner: Owner, services: Services, item_count: int) -> None:
+        dimensions = services.embedder.dimensions
+        self._owner = owner
+        self._services = services
+        self._item_count = item_count
+        self._partition = Partition(dimensions)
+        self._intake = Intake(owner, self._partition, services, lambda _episode, _facts, _previous: [])
+        self._finding = Finding(owner, self._partition, self._intake, services)
+        self._unembedded_count = 0  # of what is held
+        self.vectors = StoredVectors(dimensions)
+        self.read = anyio.Event()
+        self.free = anyio.Event()
+        self.free.set()
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks in the episodes that are held."""
+        return self._partition.speakers
+
+    async def hold(self, stored: OwnerItems) -> None:
+        """Take in the newest items."""
+        await self._put(stored.items)
+        ids, rows = vector_rows(stored.vectors, self._services.embedder.dimensions)
+        self._partition.set_vectors(ids, rows)
+        self._unembedded_count = len(stored.items) - len(ids)
+
+    async def recalled(self, asked: say.RecallItems) -> say.Recalled:
+        """What answers a query as far as it can be found; `degraded` where that is not everywhere."""
+        self.free = anyio.Event()
+        try:
+            whole = True
+            if asked.query:
+                with self._services.clock.deadline(VECTORS_WAIT_S):
+                    await self.read.wait()
+                query = None if asked.vectors is None else asked.vectors[0]
+                whole = query is not None and bool(query.any()) and await self._bring(query, asked.limit)
+            found = await self._finding.recalled(asked, None)
+        finally:
+            self.free.set()
+        degraded = () if whole and self._told_by_vectors(asked) else ("loading",)
+        return msgspec.structs.replace(found, changed=(), gone=(), profile=None, degraded=degraded)
+
+    def _told_by_vectors(self, asked: say.RecallItems) -> bool:
+        """Whether what is asked for is what vectors tell: no ids, no part of the memory alone, no profile."""
+        apart = asked.kinds is not None or asked.at_ms is not None or asked.scope is not None or asked.deep
+        return not (apart or asked.profile or any(map(is_id, self._services.words.terms(asked.query))))
+
+    async def _bring(self, query: Vectors, limit: int) -> bool:
+        """Take in the items nearest to a query; says whether all items were looked at."""
+        vectors = self.vectors
+        whole = self.read.is_set() and len(vectors) + self._unembedded_count >= self._item_count
+        numbers = await anyio.to_thread.run_sync(
+            vectors.nearest, query, max(limit, NEAREST_MIN), limiter=self._services.searching
+        )
+        if len(self._partition) + len(numbers) > HELD_MAX:
+            return False
+        near = self._missing(numbers)
+        if near:
+            beside = self._missing(number + step for number in near for step in range(1, BESIDE + 1))
+            read = await self._services.record.items_of(self._owner, [*near, *beside])
+            wanted = {number_of(item) for item in read if item.attribute} | set(near)
+            items = [item for item in read if number_of(item) in wanted]
+            await self._put(items)
+            await self._put_after(items)
+        return whole
+
+    def _missing(self, numbers: Iterable[int]) -> list[int]:
+        return [number for number in dict.fromkeys(numbers) if self._partition.item(item_id(number)) is None]
+
+    async def _put_after(self, items: Sequence[Item]) -> None:
+        """Take in what took the place of the items, too."""
+        for _ in range(AFTER_MAX):
+            after = (number for item in items if (number := item_number(item.superseded_by)) is not None)
+            missing = self._missing(after)
+            if not missing:
+                return
+            items = await self._services.record.items_of(self._owner, missing)
+            await self._put(items)
+
+    async def _put(self, items: Sequence[Item]) -> None:
+        """Take in items, with the vectors that are read."""
+        for count, item in enumerate(items, 1):
+            assert item.owner == self._owner, "an item of another owner"
+            self._intake.stored(item)
+            if count % LOAD_STEP_ITEMS == 0:
+                await anyio.lowlevel.checkpoint()
+        places, rows = self.vectors.of([number_of(item) for item in items])
+        self._partition.set_vectors([items[place].id for place in places], rows)
+
+
+def number_of(item: Item) -> int:
+    number = item_number(item.id)
+    assert number is not None, "an item of the record has a number"
+    return number
