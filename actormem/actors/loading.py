@@ -30,7 +30,7 @@ from actormem.ports import OwnerItems
 __all__ = ["Loaded", "Loading"]
 
 WHOLE_ITEMS_MAX: Final = 512  # an owner of so many is loaded at once: 50 to 80 ms
-FIRST_ITEMS: Final = 96  # the newest of a larger one: 10 to 20 ms
+FIRST_ITEMS: Final = 48  # the newest of a larger one: 5 to 10 ms
 ITEMS_PAGE: Final = 1_024  # read in a thread in 10 ms
 VECTORS_PAGE: Final = 4_096  # 8 MB of 512 numbers: 40 ms in a thread
 VECTORS_STEP: Final = 256  # put into a partition: 2 ms, then other tasks get their turn
