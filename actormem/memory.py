@@ -12,7 +12,7 @@ import msgspec
 from actormem import limits
 from actormem.actors import memory_messages as say
 from actormem.actors.erasures import Erased, Erasures
-from actormem.actors.recalling import recall
+from actormem.actors.expanding import recall_expanded
 from actormem.core.erasure import Cut, Erasure
 from actormem.core.ids import checked_id, checked_scope
 from actormem.core.knowledge.bases import base_owner
@@ -99,7 +99,7 @@ class OwnerMemory(FrontDoor):
         owner = owner_of(user, tenant)
         bases = tuple(base_owner(owner.tenant, one) for one in await self.attached(knowledge, owner.tenant))
         await self._services.unfinished.passed(owner, *bases)
-        answer = await recall(
+        answer = await recall_expanded(
             self._services, owner, asked, positive("deadline_s", deadline), strict=True, bases=bases
         )
         return Recall(
