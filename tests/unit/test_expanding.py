@@ -10,6 +10,10 @@ import pytest
 
 import actormem
 from actormem import UsageError
+from actormem.actors.expanding import recall_expanded
+from actormem.actors.memory_messages import Recalled, RecallItems
+from actormem.actors.recalling import Answer
+from actormem.core.values import Owner
 from actormem.errors import ProviderError
 from tests.runtimes import FakeClock, ScriptedEmbedder, ScriptedLLM, Wire, opened, settle, words
 
@@ -106,6 +110,21 @@ async def test_the_same_query_within_a_minute_costs_no_other_call_and_no_other_e
         await clock.advance(61)
         await runtime.recall(QUERY, user="ada")
         assert llm.call_count == 2
+
+
+async def test_who_asks_again_for_the_same_within_his_deadline_gets_what_is_known_and_makes_no_call() -> None:
+    llm = ScriptedLLM(ferry)
+    async with opened(llm=llm, expand_queries=True) as runtime:
+        await filled(runtime)
+        ada, services = Owner("", "ada"), runtime._services
+        asked = RecallItems(query=QUERY, vectors=None, limit=1, session_id="s")
+        nothing = Answer(Recalled((), 0, ()), until_s=DEADLINE_S)
+        again = await recall_expanded(services, ada, asked, DEADLINE_S, before=nothing)
+        assert ([hit.why.get("rewrite") for hit in again.recalled.hits], llm.call_count) == ([None], 0)
+        answer = await recall_expanded(services, ada, asked, DEADLINE_S)
+        again = await recall_expanded(services, ada, asked, DEADLINE_S, before=answer)
+        assert [hit.item.text for hit in again.recalled.hits] == [FERRY]
+        assert llm.call_count == 1
 
 
 async def test_an_item_is_counted_as_shown_once_for_each_answer_that_has_it() -> None:
@@ -216,16 +235,16 @@ async def test_a_failing_model_costs_nothing_and_is_left_to_rest() -> None:
         assert (llm.call_count, after.expansions_failed, after.expansions_skipped) == (3, 3, 2)
 
 
-@pytest.mark.parametrize("raised", [ValueError("ferry"), "no text"], ids=["exception", "none"])
+@pytest.mark.parametrize("raised", [ValueError("ferry"), None, 7, " "], ids=repr)
 async def test_a_model_of_the_callers_own_may_raise_or_give_anything(raised: object) -> None:
     class Odd(ScriptedLLM):
         """Does what no LLM should."""
 
         async def complete(self, messages: Any, **options: Any) -> Any:
-            """An exception, or nothing."""
+            """An exception, or what is no text."""
             if isinstance(raised, Exception):
                 raise raised
-            return None
+            return raised
 
     async with opened(llm=Odd(), expand_queries=True) as runtime:
         await filled(runtime)
@@ -317,7 +336,7 @@ async def test_a_small_window_a_long_query_and_one_without_words_cost_no_call() 
     small = ScriptedLLM(ferry, window_tokens=600)
     async with opened(llm=small, expand_queries=True) as runtime:
         await filled(runtime)
-        assert await first(runtime, f"ferry {'渡轮几点开' * 100}") == FERRY
+        await runtime.recall("ferry " * 160, user="ada")
         assert (small.call_count, runtime.statistics().expansions_skipped) == (0, 1)
 
 
