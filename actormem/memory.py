@@ -75,7 +75,7 @@ class OwnerMemory(FrontDoor):
             knowledge: Names of knowledge bases of the tenant to look into, too.
 
         Returns:
-            Hits, best first; `degraded` names what missed the deadline.
+            Hits, best first, those of rewrites where `open` was told so; `degraded` names what missed the deadline.
 
         Raises:
             NotFoundError: The tenant has no knowledge base of that name.

@@ -73,7 +73,7 @@ async def open(
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
-        summaries_at_once, llm_deadline_s, daily_llm_tokens: Summaries at a time; seconds of one; tokens of an owner's day.
+        summaries_at_once, llm_deadline_s, daily_llm_tokens: Summaries at once; seconds of one; an owner's tokens a day.
         extract, expand_queries: Whether the LLM finds facts too; whether recalls ask it for other words to search for.
         attributes, filters: How many values facts have, see `declared`; what texts pass before they are remembered.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
