@@ -53,6 +53,7 @@ async def open(
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
     daily_llm_tokens: int | None = None,
     extract: bool = True,
+    expand_queries: bool = False,
     attributes: Mapping[str, Declaration] | None = None,
     filters: Sequence[Filter | Literal["secrets"]] | None = None,
     prewarm: str | Warmer | None = None,
@@ -72,8 +73,8 @@ async def open(
         durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
-        summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
-        daily_llm_tokens, extract: What an owner's background calls may take in a UTC day; whether some are for facts.
+        summaries_at_once, llm_deadline_s, daily_llm_tokens: Summaries at once; seconds of one; an owner's tokens a day.
+        extract, expand_queries: Whether the LLM finds facts too; whether recalls ask it for other words to search for.
         attributes, filters: How many values facts have, see `declared`; what texts pass before they are remembered.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
@@ -82,8 +83,7 @@ async def open(
 
     Raises:
         FolderInUseError, VersionError: Another process has the folder; a newer version wrote it.
-        UsageError: An option is wrong, or the path cannot be a folder.
-        CorruptError: The folder is damaged. In all these cases nothing changed.
+        UsageError, CorruptError: An option is wrong, the path no folder; it is damaged. In all cases nothing changed.
     """
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
@@ -93,6 +93,7 @@ async def open(
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
         extract=switch("extract", extract),
+        expand_queries=_checked_expansion(expand_queries, llm),
         retention=_checked_retention(retention),
         attributes=declared(attributes),
         filters=checked_filters(filters),
@@ -101,8 +102,7 @@ async def open(
     folder = _checked_folder(path, durability, lock_wait_s)
     left = _Left()
     async with AsyncExitStack() as stack:
-        opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
-        record = await stack.enter_async_context(opened)
+        record = await _record(stack, folder, durability, lock_wait_s)
         system = ActorSystem(clock=clock or SystemClock())
         services = await _services(
             stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
@@ -114,6 +114,14 @@ async def open(
         with left:
             yield runtime
     left.go_on()
+
+
+async def _record(
+    stack: AsyncExitStack, folder: Path | None, durability: Literal["power", "process"], lock_wait_s: float
+) -> Record:
+    """The record, committed and closed when the stack is left."""
+    opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
+    return await stack.enter_async_context(opened)
 
 
 async def _services(
@@ -186,6 +194,13 @@ class _Left:
         """Raise it, if there was one."""
         if self._error is not None:
             raise self._error
+
+
+def _checked_expansion(given: object, llm: object) -> bool:
+    wanted = switch("expand_queries", given)
+    if wanted and llm is None:
+        raise UsageError("expand_queries needs an llm", hint="give llm too, or leave expand_queries out")
+    return wanted
 
 
 def _checked_retention(given: object) -> Retention:
