@@ -6,6 +6,7 @@ given the `Server` that the embedder is to find.
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, TypeAlias
 
 import anyio
@@ -15,7 +16,7 @@ import numpy as np
 from actormem.errors import ProviderError
 from actormem.ports import Embedder, Vectors
 from actormem.testing.contracts.checks import AsyncCheck, BrokenPromiseError, promised, require, same
-from actormem.testing.contracts.servers import PROMPT, Behaviour, Server, holds_no_secret
+from actormem.testing.contracts.servers import PROMPT, Behaviour, Server, holds_no_secret, lets_go
 from actormem.testing.corpus import ODD_TEXTS, TEXTS
 
 __all__ = ["EMBEDDER", "REMOTE_EMBEDDER", "MakeEmbedder", "MakeRemoteEmbedder"]
@@ -154,11 +155,7 @@ async def a_cancelled_caller_does_not_wait(make: MakeRemoteEmbedder) -> None:
     """It stops waiting when its caller is cancelled."""
     server = Server("hangs")
     embedder = make(server)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(embedder.embed, [PROMPT])
-        while not server.requests:
-            await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
+    await lets_go(server, partial(embedder.embed, [PROMPT]))
     await embedder.aclose()
 
 

@@ -5,17 +5,16 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, TypeAlias
 
-import anyio
-import anyio.lowlevel
 import msgspec
 
 from actormem import ports
 from actormem.core.values import JsonValue
 from actormem.errors import ProviderError
 from actormem.testing.contracts.checks import AsyncCheck, BrokenPromiseError, promised, require
-from actormem.testing.contracts.servers import PROMPT, Behaviour, Server, holds_no_secret
+from actormem.testing.contracts.servers import PROMPT, Behaviour, Server, holds_no_secret, lets_go
 
 __all__ = ["LLM", "MakeLLM"]
 
@@ -100,11 +99,8 @@ async def a_server_that_drips_is_left_at_the_deadline(make: MakeLLM) -> None:
 async def a_cancelled_caller_does_not_wait(make: MakeLLM) -> None:
     """It stops when its caller is cancelled."""
     server = Server("hangs")
-    async with made(make, server) as llm, anyio.create_task_group() as tasks:
-        tasks.start_soon(asked, llm)
-        while not server.requests:
-            await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
+    async with made(make, server) as llm:
+        await lets_go(server, partial(asked, llm))
 
 
 @promised("LLM", 3)

@@ -4,12 +4,16 @@ The checks know no protocol. You do: build the fake of your provider's server (a
 server on the loopback, a function) that behaves as `server.behaviour` says, and the adapter that talks to it.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Final, Literal, TypeAlias
+
+import anyio
+import anyio.lowlevel
 
 from actormem.errors import ProviderError
 from actormem.testing.contracts.checks import BrokenPromiseError, require
 
-__all__ = ["KEY", "PROMPT", "Behaviour", "Server", "holds_no_secret"]
+__all__ = ["KEY", "PROMPT", "Behaviour", "Server", "holds_no_secret", "lets_go"]
 
 Behaviour: TypeAlias = Literal["answers", "blank", "garbage", "refuses", "hangs", "drips", "gone"]
 """`answers`: as usual, at once. `blank`: a proper reply without words. `garbage`: a success whose body is no reply.
@@ -20,6 +24,7 @@ KEY: Final = "sk-canary-key-7731"
 """Give your adapter this as its key: the checks look for it in errors."""
 PROMPT: Final = "我的密码是 canary-prompt-4402"
 """What the checks say to the model, and look for in errors."""
+LET_GO_S: Final = 10.0  # what has not ended so long after it was cancelled waits for something else
 
 
 class Server:
@@ -46,3 +51,15 @@ def holds_no_secret(error: ProviderError) -> None:
                 raise BrokenPromiseError(f"{name} is in the error, or in what hangs on it")
         seen = seen.__cause__ or seen.__context__
     require(bool(str(error)), "the error says nothing")
+
+
+async def lets_go(server: Server, call: Callable[[], Awaitable[object]]) -> None:
+    """Fail the check unless the call ends when it is cancelled, once its request has arrived."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call)
+        while not server.requests:
+            await anyio.lowlevel.checkpoint()
+        cancelled_s = anyio.current_time()
+        tasks.cancel_scope.cancel()
+    waited_s = anyio.current_time() - cancelled_s
+    require(waited_s < LET_GO_S, f"a caller that was cancelled waited {waited_s:.0f} s more")

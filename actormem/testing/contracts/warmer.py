@@ -5,17 +5,15 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, TypeAlias
-
-import anyio
-import anyio.lowlevel
 
 from actormem.core.values import JsonValue
 from actormem.errors import ProviderError
 from actormem.ports import Warmer
 from actormem.testing.contracts.checks import AsyncCheck, BrokenPromiseError, promised, require, same
 from actormem.testing.contracts.llm import LONG_S, MESSAGES, SHORT_S, told
-from actormem.testing.contracts.servers import PROMPT, Behaviour, Server, holds_no_secret
+from actormem.testing.contracts.servers import PROMPT, Behaviour, Server, holds_no_secret, lets_go
 
 __all__ = ["WARMER", "MakeWarmer"]
 
@@ -76,11 +74,8 @@ async def a_server_that_drips_is_left_at_the_deadline(make: MakeWarmer) -> None:
 async def a_cancelled_caller_does_not_wait(make: MakeWarmer) -> None:
     """It stops when its caller is cancelled."""
     server = Server("hangs")
-    async with made(make, server) as warmer, anyio.create_task_group() as tasks:
-        tasks.start_soon(warmed, warmer)
-        while not server.requests:
-            await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
+    async with made(make, server) as warmer:
+        await lets_go(server, partial(warmed, warmer))
 
 
 @promised("Warmer", 3)
