@@ -56,7 +56,7 @@ from functools import partial
 from actormem.testing import FailingLLM, FailingRecord
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("at", range(1, 10))
+@pytest.mark.parametrize("at", range(1, 7))
 async def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path, at):
     acknowledged = []
     full = partial(FailingRecord, at=at, fault="full")
@@ -104,7 +104,7 @@ import anyio
 from hypothesis import given, settings
 from actormem.testing import strategies
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(strategies.conversations(turns_max=3), strategies.budgets(), strategies.owners())
 def test_whatever_is_said_fits(conversation, budget, owner):
     async def run():

@@ -4,7 +4,7 @@ The checks know no protocol. You do: build the fake of your provider's server (a
 server on the loopback, a function) that behaves as `server.behaviour` says, and the adapter that talks to it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Final, Literal, TypeAlias
 
 import anyio
@@ -53,8 +53,9 @@ def holds_no_secret(error: ProviderError) -> None:
     require(bool(str(error)), "the error says nothing")
 
 
-async def lets_go(server: Server, call: Callable[[], Awaitable[object]]) -> None:
+async def lets_go(server: Server, call: Callable[[], Coroutine[object, object, object]]) -> None:
     """Fail the check unless the call ends when it is cancelled, once its request has arrived."""
+    cancelled_s = anyio.current_time()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
         while not server.requests:
