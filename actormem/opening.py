@@ -1,7 +1,7 @@
 """Opening a memory: the one place where the parts are put together, and taken apart again in reverse."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
@@ -29,6 +29,7 @@ from actormem.runtime import Runtime
 from actormem.storage.aside import SetAside
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
+from actormem.storage.schema import Durability
 
 __all__ = ["open"]
 
@@ -44,7 +45,7 @@ async def open(
     embedder: str | Embedder | None = None,
     tokenizer: Tokenizer | None = None,
     prices: Mapping[str, Prices] | None = None,
-    durability: Literal["power", "process"] = "power",
+    durability: Durability = "power",
     recall_deadline_s: float = limits.RECALL_DEADLINE_S,
     turn_wait_s: float = limits.TURN_WAIT_S,
     turn_hits: int = limits.TURN_HITS,
@@ -62,6 +63,7 @@ async def open(
     resident_limit: int = limits.RESIDENT_LIMIT,
     lock_wait_s: float = 0.0,
     clock: Clock | None = None,
+    wrap_record: Callable[[Record], Record] | None = None,
 ) -> AsyncGenerator[Runtime, None]:
     """Open a memory, in about a second; an async context manager, entered and left in one task.
 
@@ -79,7 +81,8 @@ async def open(
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
-        lock_wait_s, clock: Seconds to wait for another process to leave the folder; time, a fake one in tests.
+        lock_wait_s: Seconds to wait for another process to leave the folder.
+        clock, wrap_record: Time, a fake one in tests; gives what stands before the record: a fault, in tests.
 
     Raises:
         FolderInUseError, VersionError: Another process has the folder; a newer version wrote it.
@@ -100,9 +103,8 @@ async def open(
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)
-    left = _Left()
-    async with AsyncExitStack() as stack:
-        record = await _record(stack, folder, durability, lock_wait_s)
+    opened, left = _record(folder, durability, lock_wait_s, wrap_record), _Left()
+    async with opened as record, AsyncExitStack() as stack:
         system = ActorSystem(clock=clock or SystemClock())
         services = await _services(
             stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
@@ -116,12 +118,15 @@ async def open(
     left.go_on()
 
 
+@asynccontextmanager
 async def _record(
-    stack: AsyncExitStack, folder: Path | None, durability: Literal["power", "process"], lock_wait_s: float
-) -> Record:
-    """The record, committed and closed when the stack is left."""
-    opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
-    return await stack.enter_async_context(opened)
+    folder: Path | None,
+    durability: Durability,
+    lock_wait_s: float,
+    wrap: Callable[[Record], Record] | None,
+) -> AsyncGenerator[Record, None]:
+    async with open_record(folder, durability=durability, lock_wait_s=lock_wait_s) as record:
+        yield record if wrap is None else wrap(record)
 
 
 async def _services(
