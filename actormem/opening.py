@@ -72,7 +72,7 @@ async def open(
         llm: Writes summaries, finds facts: `openai:MODEL`, an object of yours, or None: rules do both.
         embedder: None or `local` (in the wheel; loads in a second), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer, prices: One for all sessions, None: each model's own; what pictures, sound and files cost by model.
-        durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
+        durability, lock_wait_s: `power` survives power loss, `process` kill -9; seconds to wait for a folder in use.
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
         summaries_at_once, llm_deadline_s, daily_llm_tokens: Summaries at once; seconds of one; an owner's tokens a day.
@@ -81,7 +81,6 @@ async def open(
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
-        lock_wait_s: Seconds to wait for another process to leave the folder.
         clock, wrap_record: Time, a fake one in tests; gives what stands before the record: a fault, in tests.
 
     Raises:
