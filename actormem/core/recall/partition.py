@@ -28,6 +28,7 @@ from actormem.core.recall.rank import FLOOR
 from actormem.core.recall.rows import KINDS, NameNumbers, RowTable
 from actormem.core.recall.search import Nearest, Ranked, Search
 from actormem.core.recall.staleness import StaleEpisodes
+from actormem.core.recall.transcripts import words_said
 from actormem.core.recall.vectors import VectorRows
 from actormem.core.recall.windows import Windows
 from actormem.core.recall.words import Words, token_count
@@ -240,7 +241,10 @@ class Partition:
             About 1 ms at 1,000 items, 10 to 20 ms at 100,000.
         """
         ranked = self._search.ranked(
-            query, self._words.terms(query.text), self._eligible(query), None if query.deep else nearest
+            query,
+            self._words.terms(words_said(query.text)),
+            self._eligible(query),
+            None if query.deep else nearest,
         )
         hits = distinct(self._hits(ranked, query), query.limit, query.source_max)
         if "date" not in ranked.arms:  # who asks for a day does not ask for what is so now
