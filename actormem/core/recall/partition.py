@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from actormem.core.facts.as_of import held_at
 from actormem.core.facts.attributes import importance
 from actormem.core.facts.third_person import told_attributes
+from actormem.core.recall.concepts import concepts_of
 from actormem.core.recall.conflicts import newest_first
 from actormem.core.recall.duplicates import distinct
 from actormem.core.recall.lexical import LexicalIndex
@@ -313,7 +314,9 @@ class Partition:
         self._rows[item.id] = row
         self._items[row] = item
         text = index_text(item)
-        term_count = self._index.add(row, self._words.terms(text))
+        terms = self._words.terms(text)
+        term_count = self._index.add(row, terms)
+        self._table.note_concepts(row, concepts_of(terms))
         session = item.session_id if self._in_session(item) else ""
         touched = self._neighbours.place(
             row, session, item.sequence, item.event_ms, token_count(text), term_count
