@@ -205,7 +205,7 @@ class LongTermActor:
         first, record = news.first, self._services.record
         while True:
             stored = await record.read_events(news.key, first, news.upto)
-            events = await anyio.to_thread.run_sync(decoded, stored, limiter=self._services.counting)
+            events = await anyio.to_thread.run_sync(decoded, stored, limiter=self._services.pools.background)
             if reach(events, first) == first:
                 break
             first = reach(events, first)

@@ -4,12 +4,14 @@ from typing import cast
 
 import msgspec
 
+from actormem.actors.embedding import EmbedQuery
 from actormem.actors.memory_messages import BeginRecall, Begun, Recalled, RecallItems
 from actormem.actors.services import Services
 from actormem.actors.shared_recall import recalled_with
 from actormem.core.recall.partition import query_texts
 from actormem.core.values import Owner
-from actormem.errors import ActorMemError, AskTimeoutError, ProviderError
+from actormem.errors import ActorMemError, AskTimeoutError
+from actormem.kernel import Reply
 from actormem.ports import Vectors
 
 __all__ = ["NOTHING", "Answer", "recall"]
@@ -84,10 +86,17 @@ async def recall(
 async def _vectors(
     services: Services, query: str, speakers: tuple[str, ...], deadline_s: float
 ) -> Vectors | None:
-    with services.precedence.query(), services.clock.deadline(deadline_s):
-        try:
-            found = await services.embed(query_texts(query, speakers))
-        except ProviderError:
-            return None
-        return found if bool(found.any()) else None
+    """The vectors of the query's texts; None where they did not come in time."""
+    reply = Reply()
+    until_s = services.clock.monotonic_s() + deadline_s
+    try:
+        services.ref("embedding", "").tell(EmbedQuery(query_texts(query, speakers), reply, until_s))
+        with services.clock.deadline(deadline_s):
+            await reply.wait()
+            found = cast("Vectors", reply.result())
+            return found if bool(found.any()) else None
+    except ActorMemError:  # it failed, or too many wait
+        return None
+    finally:
+        reply.abandon()
     return None

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import count
 from typing import Protocol, cast
 
-import anyio
 import msgspec
 import numpy as np
 
@@ -13,6 +12,7 @@ from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.filtering import BUILT_IN, Filter, Filters
 from actormem.actors.llm_calls import LLMCalls
+from actormem.actors.pools import Pools
 from actormem.actors.precedence import Precedence
 from actormem.actors.unfinished import Unfinished
 from actormem.core.facts.declared import NONE_DECLARED, Attributes
@@ -26,9 +26,7 @@ from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, Vect
 
 __all__ = ["Counters", "Options", "Services"]
 
-ERASURES_AT_ONCE = 4  # owners whose erasures are resumed at the same time: turns of others come between
 EMBED_DEADLINE_S = 60.0  # of one call: a remote embedder that hangs must not hold its owner for ever
-PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +75,8 @@ class Counters(msgspec.Struct):
     llm_prompt_tokens: int = 0
     llm_reply_tokens: int = 0
     embed_failures: int = 0
+    query_calls: int = 0
+    queries_embedded: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
     orphan_tool_calls: int = 0
@@ -130,6 +130,7 @@ class Services:
         draw_share: Callable[[], float],
         options: Options,
         warmer: Warmer | None = None,
+        queries_at_once: int = 1,
     ) -> None:
         self.clock = clock
         self.record = record
@@ -149,6 +150,7 @@ class Services:
         self.draw_share = draw_share
         self.options = options
         self.warmer = warmer
+        self.queries_at_once = queries_at_once
         self.counters = Counters()
         self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
@@ -165,12 +167,8 @@ class Services:
             draw_share=draw_share,
             deadline_s=options.llm_deadline_s,
         )
-        self.extracting = anyio.CapacityLimiter(options.summaries_at_once)
-        self.erasing = anyio.CapacityLimiter(ERASURES_AT_ONCE)
         self.words = Words()
-        self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
-        self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
-        self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
+        self.pools = Pools(options.summaries_at_once)
 
     def sessions(self) -> tuple[SessionKey, ...]:
         """The sessions that are in memory now."""

@@ -308,7 +308,7 @@ class SessionActor:
             sequence = self._journal.state.sequence
             events = await self._services.record.read_events(self._key, 1, sequence)
             texts = await anyio.to_thread.run_sync(
-                expired_texts, events, asked.before_ms, limiter=self._services.counting
+                expired_texts, events, asked.before_ms, limiter=self._services.pools.background
             )
         await self._rewrite(texts, "retention", reply)
 
