@@ -18,7 +18,7 @@ from actormem.actors.answers import RecentAnswers
 from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
 from actormem.actors.extracting import Extracting
-from actormem.actors.finding import Finding
+from actormem.actors.finding import Finding, Ready
 from actormem.actors.forgetting import ErasureOrder, Forgetting
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
@@ -34,7 +34,7 @@ from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.values import Item, Owner
 from actormem.errors import NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
-from actormem.limits import LOAD_STEP_ITEMS
+from actormem.limits import LOAD_STEP_ITEMS, SEARCH_INLINE_ROWS
 from actormem.ports import DeleteItems, SetProgress, Write
 
 __all__ = ["LongTermActor"]
@@ -66,6 +66,7 @@ class LongTermActor:
         self._answers = RecentAnswers(self._partition, services.clock)
         self._finding = Finding(owner, self._partition, self._intake, services)
         self._documents = Documents(owner, self._partition, services, self._intake.links.of_document)
+        self._ready: Ready | None = None  # for the recall whose vectors are on their way
         self._vectors: PartitionVectors | None = None
         self._waiting_count = 0
         self._settling: list[Reply] = []
@@ -132,6 +133,9 @@ class LongTermActor:
             case say.RecallItems():
                 assert reply is not None
                 reply.answer(await self._recall(message))
+            case say.PrepareRecall():
+                if len(self._partition) <= SEARCH_INLINE_ROWS:
+                    self._ready = self._finding.prepared(message.asked)
             case say.BeginRecall():
                 assert reply is not None
                 reply.answer(self._begun(message.asked))
@@ -250,7 +254,8 @@ class LongTermActor:
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         assert self._vectors is not None
         version = self._partition.version
-        found = await self._finding.recalled(asked, self._vectors)
+        ready, self._ready = self._ready, None
+        found = await self._finding.recalled(asked, self._vectors, ready)
         self._answers.keep(asked, found, version)
         if not asked.session_id:  # what a turn shows of them it tells by itself
             self._count_shown(hit.item.id for hit in found.hits)

@@ -38,6 +38,7 @@ __all__ = [
     "ListItems",
     "Observe",
     "Observed",
+    "PrepareRecall",
     "ReadErasure",
     "ReadHealth",
     "RecallItems",
@@ -171,6 +172,12 @@ class CountShown(msgspec.Struct, frozen=True):
 
 class BeginRecall(msgspec.Struct, frozen=True):
     """What will be asked, before its query is embedded. Answered by `Begun`."""
+
+    asked: RecallItems
+
+
+class PrepareRecall(msgspec.Struct, frozen=True):
+    """What will be asked as soon as its query has vectors: time to do all that needs none."""
 
     asked: RecallItems
 

@@ -219,10 +219,12 @@ class SessionActor:
         self._journal.commit(draft)
         self._open_request = asked.request
         self._prewarming.turn_opened()
-        context = await self._context(say.BuildContext())
-        if reply.answered:  # the asker has gone meanwhile
+        with self._news.held():
+            context = await self._context(say.BuildContext())
+            gone = reply.answered  # the asker has left meanwhile
+            reply.answer(say.Opened(message.id, context))
+        if gone:
             await self._withdraw(say.WithdrawTurn(asked.request))
-        reply.answer(say.Opened(message.id, context))
 
     async def _build_context(self, asked: say.BuildContext, reply: Reply | None) -> None:
         assert reply is not None

@@ -1,6 +1,6 @@
 """The embedded default: Google's multilingual sentence encoder, its weights in the wheel, in numpy.
 
-Law: no network, two threads, and never long in one: other callers wait behind one batch at most.
+Law: no network, one text thread, and never long in it: other callers wait behind one batch at most.
 """
 
 import threading
@@ -11,7 +11,6 @@ from typing import Any, cast
 import anyio
 import numpy as np
 
-from actormem.adapters.blas import OneBlasThread
 from actormem.adapters.prefixes import repaired
 from actormem.adapters.rows import unit_rows
 from actormem.errors import ProviderError
@@ -23,10 +22,8 @@ DIMENSIONS = 512
 TEXT_CHARS_MAX = (
     2_000  # cost is linear, about 45 µs a Chinese character; the sense of a longer text is its beginning
 )
-TEXT_THREADS = 2  # so that a query does not wait behind the items of a log; more would compete with the loop
 BATCH_TEXTS = 32  # more gains nothing: the encoder itself cuts its input into pieces of 384 tokens
-BATCH_CHARS = 2_000  # about 0.1 s of work
-ONE_BLAS_THREAD = OneBlasThread()
+BATCH_CHARS = 2_000  # so that a query waits at most about 0.1 s behind a batch
 WARM_TEXT = "warm up 预热"
 
 
@@ -43,8 +40,7 @@ class LocalEmbedder:
 
     def __init__(self) -> None:
         self._limiter: anyio.CapacityLimiter | None = None
-        self._loading = threading.Lock()
-        self._places = threading.Semaphore(TEXT_THREADS)
+        self._encoding = threading.Lock()
         self._encode: Callable[[list[str]], Any] | None = None
 
     @property
@@ -79,7 +75,7 @@ class LocalEmbedder:
 
     async def _in_thread(self, texts: list[str]) -> Vectors:
         if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(TEXT_THREADS)
+            self._limiter = anyio.CapacityLimiter(1)
         try:
             vectors = await anyio.to_thread.run_sync(
                 self._run, texts, abandon_on_cancel=True, limiter=self._limiter
@@ -89,12 +85,11 @@ class LocalEmbedder:
         return vectors
 
     def _run(self, texts: list[str]) -> Vectors:
-        # An abandoned call may still be running when the next one begins.
-        with self._places:
-            with self._loading:
-                encode = self._encode = self._encode or load_encoder()
-            with ONE_BLAS_THREAD:
-                return unit_rows(np.asarray(encode(texts), np.float32))
+        # An abandoned call may still be running when the next one begins: the encoder takes one at a time.
+        with self._encoding:
+            encode = self._encode or load_encoder()
+            self._encode = encode
+            return unit_rows(np.asarray(encode(texts), np.float32))
 
 
 def is_installed() -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from actormem.core.recall.partition import FLOOR, Partition, Query, query_texts, view_text
+from actormem.core.recall.partition import FLOOR, Partition, Query, query_texts, view_text, with_whole
 from actormem.core.recall.search import ALL_ROWS_MAX
 from actormem.core.values import Hit, Item, Owner
 
@@ -62,7 +62,8 @@ def embed(partition: Partition) -> None:
 
 
 def ask(partition: Partition, text: str, vectors: bool = True, **more: object) -> tuple[Hit, ...]:
-    vector = np.stack([vector_of(part) for part in partition.query_texts(text)]) if vectors else None
+    texts = partition.query_texts(text)
+    vector = with_whole(texts, np.stack([vector_of(part) for part in texts])) if vectors else None
     fields: dict[str, object] = {"text": text, "now_ms": NOW, "vector": vector, **more}
     return partition.search(Query(**fields))  # type: ignore[arg-type]
 
@@ -332,13 +333,37 @@ def test_a_large_partition_finds_by_word_by_vector_by_attribute_and_by_index() -
     assert ids(by_scan)[0] == ids(by_index)[0] == "m77"
 
 
-def test_query_texts_are_the_whole_and_its_segments() -> None:
+def test_query_texts_are_the_whole_or_its_segments() -> None:
     assert query_texts("one line only") == ("one line only",)
-    assert query_texts("first\n\nsecond") == ("first\n\nsecond", "first", "second")
+    assert query_texts("first\n\nsecond") == ("first", "second")
     assert query_texts("") == ("",)
     long = "这是第一句话，讲的是昨天去爬山的事情，很累。" * 4
-    assert query_texts(long)[0] == long
-    assert 2 <= len(query_texts(long * 20)) <= 9
+    assert "".join(query_texts(long)) == long
+    many = query_texts("\n".join(f"line {number}" for number in range(20)))
+    assert many == ("line 0", *(f"line {number}" for number in range(13, 20)))
+
+
+def test_the_whole_of_several_segments_is_their_mean_by_length() -> None:
+    one = np.array([[1, 0]], np.float32)
+    assert with_whole(("a",), one) is one
+    vectors = np.array([[1, 0], [0, 1]], np.float32)
+    whole = with_whole(("three words here", "and four of them"), vectors)
+    assert whole[0] == pytest.approx([0.6, 0.8])
+    assert np.array_equal(whole[1:], vectors)
+    assert not with_whole(("a", "b"), np.zeros((2, 2), np.float32)).any()
+
+
+@pytest.mark.parametrize("count", [20, ALL_ROWS_MAX + 1])
+def test_a_search_that_was_prepared_finds_the_same_with_the_same_scores(count: int) -> None:
+    partition = filled(
+        [turn(number, f"{number}: the red lamp of room {number % 7}") for number in range(1, count + 1)]
+    )
+    text = "Where is the red lamp of room 3?"
+    plain = Query(text=text, now_ms=NOW, attributes=("address",))
+    ready = partition.prepared(plain)
+    assert (ready is None) == (count > ALL_ROWS_MAX)
+    query = Query(text=text, now_ms=NOW, attributes=("address",), vector=vector_of(text))
+    assert partition.search(query, prepared=ready) == partition.search(query)
 
 
 def test_the_message_of_a_superseded_fact_stands_below_that_of_its_successor() -> None:

@@ -1,7 +1,7 @@
 """What is asked of a partition, and the texts that are embedded for it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -13,7 +13,7 @@ from actormem.core.recall.named_dates import DAY_MS, day_number
 from actormem.core.recall.words import first_tokens, token_count
 from actormem.core.values import Item
 
-__all__ = ["Query", "index_text", "query_texts", "view_text"]
+__all__ = ["Query", "index_text", "query_texts", "view_text", "with_whole"]
 
 VIEW_CHARS_MAX: Final = 800  # an embedding of more says less
 SEGMENT_TOKENS_MAX: Final = 30
@@ -31,8 +31,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         now_ms: The time, UTC milliseconds: what has expired by then is no hit.
         asked_ms: When the words were said, which tells what their "yesterday" is; 0: now.
         offset_minutes: Offset of the asker's clock from UTC: where "yesterday" ends.
-        vector: (d,) or (s, d) float32 unit rows, embeddings of `Partition.query_texts(text)` in that order;
-            None or zeros where there are none, and the other arms decide.
+        vector: (d,) or (s, d) float32 unit rows, the whole first and then its segments, as `with_whole` gives
+            them; None or zeros where there are none, and the other arms decide.
         limit: Hits wanted, at least 1.
         kinds: Only items of these kinds; None for all.
         attributes: Attributes the query names, as entity capture found them (`address`, `budget`).
@@ -83,10 +83,10 @@ def view_text(item: Item) -> str:
 
 
 def query_texts(text: str, speakers: Iterable[str] = ()) -> tuple[str, ...]:
-    """The texts to embed for a query: the whole of it, and its segments where it has more than one.
+    """The texts to embed for a query: the whole of it, or its segments where it has more than one; see `with_whole`.
 
-    A pasted dialogue or a long message means several things; its last segment most of all. Where one of the
-    speakers is named, the texts are in that speaker's first person.
+    A pasted dialogue or a long message means several things; its last segment most of all, and of many its first
+    stays too. Where one of the speakers is named, the texts are in that speaker's first person.
     """
     named = named_speaker(text, speakers)
     if named:
@@ -95,7 +95,26 @@ def query_texts(text: str, speakers: Iterable[str] = ()) -> tuple[str, ...]:
     if len(lines) < 2 and token_count(text) < SEGMENTED_TOKENS_MIN:
         return (beginning(text),)
     segments = lines if len(lines) >= 2 else sentence_groups(text)
-    return (beginning(text), *segments[-SEGMENTS_MAX:]) if len(segments) >= 2 else (beginning(text),)
+    if len(segments) < 2:
+        return (beginning(text),)
+    if len(segments) > SEGMENTS_MAX:
+        segments = [segments[0], *segments[1 - SEGMENTS_MAX :]]
+    return tuple(beginning(segment) for segment in segments)
+
+
+def with_whole(texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The vectors of a query, the whole first: of several segments it is their mean by length, which costs nothing.
+
+    Args:
+        texts: What `query_texts` gave.
+        vectors: (texts, dimensions), theirs.
+    """
+    if len(texts) < 2:
+        return vectors
+    lengths = np.array([max(1, token_count(text)) for text in texts], np.float32)
+    whole = lengths @ vectors
+    length = float(np.linalg.norm(whole))
+    return np.concatenate([(whole / length if length else whole)[None], vectors])
 
 
 def beginning(text: str) -> str:
