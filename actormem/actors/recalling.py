@@ -52,7 +52,7 @@ async def recall(
     strict: bool = False,
     before: Answer = NOTHING,
     bases: tuple[Owner, ...] = (),
-    meanwhile: Callable[[], None] = nothing,
+    meanwhile: Callable[[], object] = nothing,
 ) -> Answer:
     """What long-term memory finds within the deadline.
 
@@ -100,7 +100,7 @@ async def _vectors(
     asked: RecallItems,
     speakers: tuple[str, ...],
     deadline_s: float,
-    meanwhile: Callable[[], None],
+    meanwhile: Callable[[], object],
 ) -> Vectors | None:
     """The vectors of the query's texts; None where they did not come in time."""
     reply = Reply()
