@@ -19,6 +19,7 @@ class Pools:
 
     Attributes:
         counting, searching: Threads that a turn waits for: large messages, sessions that wake; searches.
+        contexts: Contexts of turns that are made at once: more would all miss the deadlines of their recalls.
         background, indexing: Threads nobody's turn waits for: summaries, logs, what is read again; graphs.
         embedding: Calls for the vectors of items, of all owners. Queries have the embedding actor's calls.
         extracting, warming, erasing: Calls for facts, prewarmings, owners being erased.
@@ -30,6 +31,7 @@ class Pools:
         self.background = anyio.CapacityLimiter(limits.BACKGROUND_THREADS)
         self.indexing = anyio.CapacityLimiter(limits.INDEXING_THREADS)
         self.embedding = anyio.CapacityLimiter(limits.ITEM_CALLS_AT_ONCE)
+        self.contexts = anyio.CapacityLimiter(limits.CONTEXTS_AT_ONCE)
         self.extracting = anyio.CapacityLimiter(extractions_at_once)
         self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
         self.erasing = anyio.CapacityLimiter(ERASURES_AT_ONCE)

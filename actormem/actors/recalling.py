@@ -111,7 +111,7 @@ async def _vectors(
         with services.clock.deadline(deadline_s):
             await _let_it_begin(reply)
             if not reply.answered:
-                services.ref("longterm", owner).tell(PrepareRecall(asked))
+                services.ref("longterm", owner).tell(PrepareRecall(asked), control=True)
                 meanwhile()
             await reply.wait()
             found = with_whole(texts, cast("Vectors", reply.result()))

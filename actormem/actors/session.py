@@ -220,7 +220,8 @@ class SessionActor:
         self._open_request = asked.request
         self._prewarming.turn_opened()
         with self._news.held():
-            context = await self._context(say.BuildContext())
+            async with self._services.pools.contexts:
+                context = await self._context(say.BuildContext())
             gone = reply.answered  # the asker has left meanwhile
             reply.answer(say.Opened(message.id, context))
         if gone:

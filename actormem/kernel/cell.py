@@ -212,6 +212,8 @@ class Cell:
         reply = envelope.reply
         if reply is not None:
             reply.hold(life.replies)
+        if not self._kind.turnstile.passes():
+            await self._kind.turnstile.wait(asked=reply is not None)
         try:
             await actor.receive(envelope.message, reply)
         except ActorMemError as error:

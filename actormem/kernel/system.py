@@ -20,6 +20,7 @@ from actormem.kernel.ref import Ref
 from actormem.kernel.registry import Registry
 from actormem.kernel.statistics import SystemStatistics
 from actormem.kernel.supervisor import RestartWindow
+from actormem.kernel.turnstile import Turnstile
 
 __all__ = ["ActorSystem"]
 
@@ -57,6 +58,7 @@ class ActorSystem:
         on_crash: Callable[[Crash], None] | None = None,
     ) -> None:
         self.clock: Clock = clock or SystemClock()
+        self._turnstile = Turnstile(self.clock)
         self._shutdown_s = shutdown_s
         self._stop_s = stop_s
         self._on_crash = on_crash
@@ -72,6 +74,7 @@ class ActorSystem:
         self._tasks = Tasks(self._group)
         for kind in self._kinds.values():
             kind.tasks = self._tasks
+        self._tasks.start(self._turnstile.run)
         return self
 
     async def __aexit__(
@@ -123,6 +126,7 @@ class ActorSystem:
             kind,
             factory,
             clock=self.clock,
+            turnstile=self._turnstile,
             mailbox_limit=mailbox_limit,
             restarts=restarts or RestartWindow(),
             stop_s=self._stop_s,
