@@ -151,6 +151,7 @@ async def _services(
         options=options,
         warmer=found_warmer,
         queries_at_once=wiring.calls_at_once(found_embedder),
+        give_way=system.give_way,
     )
 
 

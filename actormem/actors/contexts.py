@@ -220,9 +220,11 @@ class ContextMaker:
         bases = tuple(base for base in named if base not in self._services.forgetting)
         deadline_s = options.recall_deadline_s
         meanwhile = partial(self._value_lines, state, asked.query)
-        return await recall(
+        answer = await recall(
             self._services, owner, query, deadline_s, before=before, bases=bases, meanwhile=meanwhile
         )
+        await self._services.give_way()  # many deadlines may have ended together
+        return answer
 
     def _trace(
         self,

@@ -6,6 +6,7 @@ from typing import Protocol, cast
 
 import msgspec
 import numpy as np
+from anyio.lowlevel import checkpoint
 
 from actormem import limits
 from actormem.actors.calibrations import Calibrations
@@ -131,6 +132,7 @@ class Services:
         options: Options,
         warmer: Warmer | None = None,
         queries_at_once: int = 1,
+        give_way: Callable[[], Awaitable[None]] = checkpoint,
     ) -> None:
         self.clock = clock
         self.record = record
@@ -151,6 +153,7 @@ class Services:
         self.options = options
         self.warmer = warmer
         self.queries_at_once = queries_at_once
+        self.give_way = give_way
         self.counters = Counters()
         self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's

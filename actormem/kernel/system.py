@@ -139,6 +139,14 @@ class ActorSystem:
         """The address of an actor, which exists always; the first message to it wakes it."""
         return Ref(self._registry(kind), key)
 
+    async def give_way(self) -> None:
+        """Return in this round of the event loop if there is time left in it, else in a later one.
+
+        For an actor that has waited within a message and goes on with much to do: others may have waited with it.
+        """
+        if not self._turnstile.passes():
+            await self._turnstile.wait(asked=True)
+
     async def stop(self, kind: str, key: Hashable, reason: str) -> None:
         """End one actor: its current message ends, queued tells are handled, then `stopped(reason)`.
 
