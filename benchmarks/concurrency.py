@@ -143,9 +143,7 @@ async def once(name: str, way: str, size: Size) -> dict[str, float]:
                     for number, session in enumerate(sessions):
                         reply_s = size.reply_s if way == "paced" else 0.0
                         late_s = reply_s * number / size.session_count
-                        group.start_soon(
-                            _talk, session, talks[number % len(talks)], reply_s, late_s, turns
-                        )
+                        group.start_soon(_talk, session, talks[number % len(talks)], reply_s, late_s, turns)
                 wall_s = perf_counter() - began_s
                 gaps_ms = [gap_s * 1000 for gap_s in watch.gaps_s]
             processor_s = process_time() - processor_s
@@ -200,7 +198,9 @@ def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
         f"{figures['summaries_count'].median:.0f} summaries"
         for name, figures in found.items()
     ]
-    return report.table(["embedder, way", *(title for title, _ in COLUMNS)], rows) + "\n\n" + "\n".join(missing)
+    return (
+        report.table(["embedder, way", *(title for title, _ in COLUMNS)], rows) + "\n\n" + "\n".join(missing)
+    )
 
 
 def _cell(name: str, value: float) -> str:
