@@ -57,7 +57,7 @@ ENTITIES_MAX: Final = 4_096  # exact values of one session; the least recently s
 LARGE_TEXT_CHARS: Final = 4_096  # above it a text is counted and searched for values in a thread
 COUNTING_THREADS: Final = 2  # tokenizers release the GIL: two cores' worth
 SEARCHING_THREADS: Final = 2
-CONTEXTS_AT_ONCE: Final = 16  # 5 to 10 ms each on the loop: all of them are made within RECALL_DEADLINE_S
+CONTEXTS_AT_ONCE: Final = 24  # 5 ms each on the loop: all of them are made within RECALL_DEADLINE_S
 BACKGROUND_THREADS: Final = 2  # summaries, imports, what is read again: nobody's turn waits for them
 INDEXING_THREADS: Final = 1  # a graph of 100,000 rows takes minutes; recall scans meanwhile
 

@@ -6,6 +6,7 @@ go together in the next call. What becomes of one waiter changes nothing for the
 
 from collections import deque
 from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
 
@@ -23,6 +24,8 @@ class EmbedQuery(msgspec.Struct, frozen=True):
     Attributes:
         until_s: When who asks stops waiting, on the runtime's clock.
     """
+
+    urgent: ClassVar[bool] = True
 
     texts: tuple[str, ...]
     reply: Reply

@@ -4,6 +4,7 @@ Every message is a frozen value; who may send it and what comes back is its law.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import msgspec
 
@@ -178,6 +179,8 @@ class BeginRecall(msgspec.Struct, frozen=True):
 
 class PrepareRecall(msgspec.Struct, frozen=True):
     """What will be asked as soon as its query has vectors: time to do all that needs none."""
+
+    urgent: ClassVar[bool] = True
 
     asked: RecallItems
 

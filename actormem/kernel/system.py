@@ -145,7 +145,7 @@ class ActorSystem:
         For an actor that has waited within a message and goes on with much to do: others may have waited with it.
         """
         if not self._turnstile.passes():
-            await self._turnstile.wait(asked=True)
+            await self._turnstile.wait()
 
     async def stop(self, kind: str, key: Hashable, reason: str) -> None:
         """End one actor: its current message ends, queued tells are handled, then `stopped(reason)`.

@@ -13,34 +13,35 @@ from anyio.lowlevel import checkpoint
 
 from actormem.kernel.clock import Clock
 
-__all__ = ["Turnstile"]
+__all__ = ["Turnstile", "is_urgent"]
 
 ROUND_S = 0.008
 """Handled in one round, seconds, before others have to wait for the next; what is begun is finished."""
 AT_ONCE_MAX = 64
 """Let through in one round, where the rounds before were short."""
-PATIENT_EVERY = 4
-"""Of those let through, one so often is of those nobody asks for: they must come to their turn, too."""
+
+
+def is_urgent(message: object) -> bool:
+    """Whether somebody waits for what a tell leads to: then its class has `urgent = True`."""
+    return bool(getattr(message, "urgent", False))
 
 
 class Turnstile:
-    """Lets messages through, those that somebody waits for first."""
+    """Lets tells through, first come first served. Asks do not come here: their askers have deadlines."""
 
-    __slots__ = ("_asked", "_at_once", "_clock", "_count", "_running", "_since_s", "_told", "_wanted")
+    __slots__ = ("_at_once", "_clock", "_running", "_since_s", "_waiting", "_wanted")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._asked: deque[anyio.Event] = deque()
-        self._told: deque[anyio.Event] = deque()
+        self._waiting: deque[anyio.Event] = deque()
         self._wanted = anyio.Event()
         self._running = False
         self._since_s = 0.0
         self._at_once = 1
-        self._count = 0
 
     def passes(self) -> bool:
         """Whether a message may be handled at once; otherwise it is to `wait`."""
-        if self._asked or self._told:
+        if self._waiting:
             return False
         if not self._running:
             self._running = True
@@ -49,20 +50,15 @@ class Turnstile:
             return True
         return self._clock.monotonic_s() - self._since_s < ROUND_S
 
-    async def wait(self, *, asked: bool) -> None:
-        """Return in a later round.
-
-        Args:
-            asked: Whether somebody waits for the answer.
-        """
+    async def wait(self) -> None:
+        """Return in a later round."""
         event = anyio.Event()
-        queue = self._asked if asked else self._told
-        queue.append(event)
+        self._waiting.append(event)
         try:
             await event.wait()
         finally:
             if not event.is_set():
-                queue.remove(event)
+                self._waiting.remove(event)
 
     async def run(self) -> None:
         """Let those who wait through, round by round, until cancelled."""
@@ -73,17 +69,11 @@ class Turnstile:
                 began_s = self._clock.monotonic_s()
                 await checkpoint()
                 self._since_s = self._clock.monotonic_s()
-                if not self._asked and not self._told:
+                if not self._waiting:
                     break
                 long = self._since_s - began_s > ROUND_S
                 self._at_once = max(1, self._at_once // 2) if long else min(AT_ONCE_MAX, 2 * self._at_once)
-                for _ in range(self._at_once):
-                    if queue := self._next():
-                        queue.popleft().set()
+                for _ in range(min(self._at_once, len(self._waiting))):
+                    self._waiting.popleft().set()
             self._running = False
             self._at_once = 1
-
-    def _next(self) -> deque[anyio.Event]:
-        self._count += 1
-        patient = self._told and self._count % PATIENT_EVERY == 0
-        return self._told if patient or not self._asked else self._asked
