@@ -112,8 +112,7 @@ def test_the_cost_of_idle_sessions_at_a_tiny_size_has_every_figure_and_leaves_no
     size = sessions.Size(session_count=6, active_count=3, turn_count=2, wake_count=10)
     found = anyio.run(sessions.measure, size)["sessions"]
     assert set(found) == {name for _, name in sessions.COLUMNS}
-    assert found["tasks_left"].median == found["threads_left"].median == 0
-    assert found["files_left"].median <= 0
+    assert max(found[name].median for name in ("tasks_left", "threads_left", "files_left")) <= 0
     assert "passivated KB" in sessions.shown({"sessions": found})
 
 
