@@ -34,12 +34,12 @@ async def rewritten(services: Services, owner: Owner, asked: RecallItems, within
     known = state.find(owner, query)
     if known is not None or within_s <= 0:
         return known or ()
-    if services.llm_calls.rest_s or state.rests(within_s) or services.rewriting.available_tokens < 1:
+    if services.llm_calls.rest_s or state.rests(within_s) or services.pools.rewriting.available_tokens < 1:
         counters.expansions_skipped += 1
         return ()
     found: tuple[str, ...] = ()
     with services.clock.deadline(within_s) as scope:
-        async with services.rewriting:
+        async with services.pools.rewriting:
             found = await _asked(services, llm, owner, query, within_s)
     if scope.cancelled_caught:
         counters.expansions_late += 1
