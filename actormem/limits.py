@@ -78,6 +78,8 @@ SUMMARY_LOST_S: Final = 600.0  # a summary that is not back by then was lost in 
 SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this many sessions at once
 
 # --- queries, on the reply path ---------------------------------------------------------------------
+QUERY_TRIES: Final = 5  # calls for queries that failed or came too late in a row; then
+QUERY_REST_S: Final = 5.0  # recalls go by words at once, but for those that wait longer
 QUERY_QUEUE_MAX: Final = 1_024  # queries that wait for the embedder; beyond it a recall goes by words
 QUERIES_AT_ONCE: Final = (
     4  # calls for queries at a server: one that comes now waits for no other's whole call

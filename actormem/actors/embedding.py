@@ -1,7 +1,8 @@
 """The embedding actor, one for a runtime: the queries of all sessions, each with the others that came meanwhile.
 
 Law of the file: a query that comes while the embedder is free goes at once, alone; those that come while it is not
-go together in the next call. What becomes of one waiter changes nothing for the others.
+go together in the next call. What becomes of one waiter changes nothing for the others. An embedder that fails again
+and again rests, and queries go without at once.
 """
 
 from collections import deque
@@ -10,10 +11,11 @@ from typing import ClassVar
 
 import msgspec
 
+from actormem.actors.resting import Resting
 from actormem.actors.services import Services
 from actormem.errors import OverloadedError, ProviderError
 from actormem.kernel import Reply, Scope
-from actormem.limits import QUERY_BATCH_CHARS, QUERY_BATCH_TEXTS, QUERY_QUEUE_MAX
+from actormem.limits import QUERY_BATCH_CHARS, QUERY_BATCH_TEXTS, QUERY_QUEUE_MAX, QUERY_REST_S, QUERY_TRIES
 
 __all__ = ["EmbedQuery", "EmbeddingActor"]
 
@@ -40,6 +42,7 @@ class EmbeddingActor:
         self._waiting: deque[EmbedQuery] = deque()
         self._running: list[EmbedQuery] = []
         self._calls_count = 0
+        self._resting = Resting(services.clock, tries=QUERY_TRIES, rest_s=QUERY_REST_S)
         self._scope: Scope | None = None
 
     async def started(self, scope: Scope) -> None:
@@ -59,7 +62,10 @@ class EmbeddingActor:
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Take in an `EmbedQuery`."""
         assert isinstance(message, EmbedQuery), f"embedding was sent a {type(message).__name__}"
-        if len(self._waiting) < QUERY_QUEUE_MAX:
+        services = self._services
+        if self._resting.rests(message.until_s - services.clock.monotonic_s()):
+            message.reply.fail(ProviderError("it is left to rest", provider=services.embedder.name))
+        elif len(self._waiting) < QUERY_QUEUE_MAX:
             self._waiting.append(message)
             self._pump()
         else:
@@ -96,7 +102,8 @@ class EmbeddingActor:
         texts = [text for one in batch for text in one.texts]
         services.counters.query_calls += 1
         services.counters.queries_embedded += len(batch)
-        wait_s = max(one.until_s for one in batch) - services.clock.monotonic_s()
+        began_s = services.clock.monotonic_s()
+        wait_s, late = max(one.until_s for one in batch) - began_s, True
         try:
             with services.precedence.query(), services.clock.deadline(wait_s):
                 vectors = await services.embed(texts)
@@ -104,7 +111,12 @@ class EmbeddingActor:
                 for one in batch:
                     one.reply.answer(vectors[place : place + len(one.texts)])
                     place += len(one.texts)
+                self._resting.succeeded(services.clock.monotonic_s() - began_s)
+                late = False
+            if late:
+                self._resting.failed(wait_s)
         except ProviderError as error:
+            self._resting.failed()
             for one in batch:
                 one.reply.fail(error)
         finally:

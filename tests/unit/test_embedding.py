@@ -7,6 +7,7 @@ import pytest
 
 import actormem
 from actormem.actors import embedding
+from actormem.limits import QUERY_REST_S, QUERY_TRIES
 from actormem.ports import Vectors
 from tests.runtimes import FakeClock, ScriptedEmbedder, opened, settle
 
@@ -175,3 +176,47 @@ async def test_a_call_takes_no_more_texts_than_its_limit(monkeypatch: pytest.Mon
         embedder.wait_for.set()
         await settle()
         assert [len(call) for call in embedder.calls] == [1, 2, 1]
+
+
+async def test_an_embedder_that_fails_again_and_again_rests_and_queries_go_by_words_at_once() -> None:
+    embedder, clock = CallByCall(), FakeClock()
+    async with opened(embedder=embedder, clock=clock) as runtime:
+        await runtime.remember("The key of ada is under the mat.", user="ada")
+        await runtime.settle()
+        embedder.failure = actormem.ProviderError("down", provider="x")
+        embedder.calls.clear()
+        for number in range(QUERY_TRIES + 3):
+            found = await runtime.recall(f"key of ada {number}", user="ada", deadline_s=1.0)
+            assert found.degraded == ("vector",)
+            assert found[0].item.text.startswith("The key")
+        assert len(embedder.calls) == QUERY_TRIES
+        embedder.failure = None
+        await clock.advance(QUERY_REST_S)
+        found = await runtime.recall("key of ada again", user="ada", deadline_s=1.0)
+        assert found.degraded == ()
+        assert len(embedder.calls) == QUERY_TRIES + 1
+
+
+async def test_who_waits_longer_may_still_ask_an_embedder_that_was_too_late_for_others() -> None:
+    embedder, clock = CallByCall(), FakeClock()
+    async with opened(embedder=embedder, clock=clock) as runtime:
+        await runtime.remember("The key of ada is under the mat.", user="ada")
+        await runtime.settle()
+        embedder.wait_for = door = anyio.Event()
+        embedder.calls.clear()
+        async with anyio.create_task_group() as group:
+            asked = Asked(runtime, group)
+            for _ in range(QUERY_TRIES):
+                await asked.ask("ada", deadline_s=1.0)
+                await clock.advance(0.5)
+                await settle()
+                assert asked.answers.pop("ada").degraded == ("vector",)
+            calls_count = len(embedder.calls)
+            assert calls_count == QUERY_TRIES
+            await asked.ask("ada", deadline_s=1.0)
+            assert asked.answers.pop("ada").degraded == ("vector",)
+            assert len(embedder.calls) == calls_count, "it rests for those who wait a second"
+            await asked.ask("ada", deadline_s=9.0)
+            assert len(embedder.calls) == calls_count + 1
+            door.set()
+        assert asked.answers["ada"].degraded == ()
