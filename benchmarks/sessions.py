@@ -2,26 +2,29 @@
 
 Measured in one process, as many users as sessions, the scripted embedder without its wait, a folder on disk:
   spawn          sessions spawned a second
-  awake          KB of resident memory a session that was spawned and has said nothing
-  passivated     KB a session once all of them have left memory, with the handle that its user holds
-  active         KB a session that has had ten turns of about 90 tokens a message, its user's memory included
+  passivated     KB of resident memory a session adds that has left memory, with the handle that its user holds: so many
+                 are spawned while at most 200 may stay
+  awake          KB a session that was spawned, has said nothing and is in memory
+  active         KB a session that has had ten turns of about 90 tokens a message, woken with all of them
+  with memory    KB the same while its user's long-term memory is in memory too
   wake           ms until a passivated session's turn has its context, its user's memory read again (p50, p95, max)
   slope          KB by which memory grew a round of waking and passivating, over the last half of ten rounds
   tasks, threads, files
                  how many more there are after all was left than before the runtime was opened: must be 0
 
 Not measured: what the messages take on disk, many at once (`benchmarks.concurrency`), the C allocator's own keeping: KB
-are the process's resident memory after a collection, so what was freed and not given back counts too. `passivated` and
-`active` are each measured against the process before these sessions were spawned.
+are the process's resident memory after a collection and after the C library gave back what it could.
 """
 
 import asyncio
+import ctypes
 import gc
 import os
 import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -43,11 +46,13 @@ NAME = "sessions"
 SEED = 20_240_229
 IDLE_S = 60.0
 ROUNDS = 10
+STAY_MAX = 200  # sessions in memory while those that leave it are counted
 COLUMNS = (
     ("spawn /s", "spawn_per_s"),
-    ("awake KB", "awake_kb"),
     ("passivated KB", "passivated_kb"),
+    ("awake KB", "awake_kb"),
     ("active KB", "active_kb"),
+    ("with memory", "with_memory_kb"),
     ("wake p50 ms", "wake_p50_ms"),
     ("p95", "wake_p95_ms"),
     ("max", "wake_max_ms"),
@@ -84,17 +89,11 @@ async def once(size: Size) -> dict[str, float]:
     tasks, files = _task_count(), _file_count()
     threads = _thread_count()
     try:
+        figures = {"passivated_kb": await _passivating(Path(folder.name, "passivated"), size)}
         clock = FakeClock()
-        opened = actormem.open(
-            folder.name,
-            embedder=TimedEmbedder(0.0),
-            extract=False,
-            idle_s=IDLE_S,
-            resident_limit=size.session_count + size.active_count,
-            clock=clock,
-        )
-        async with opened as runtime:
-            figures = await _idle(runtime, clock, size)
+        stay = size.session_count + size.active_count
+        async with _opened(Path(folder.name, "active"), clock, stay) as runtime:
+            figures |= await _idle(runtime, clock, size)
             figures |= await _active(runtime, clock, size)
         await anyio.lowlevel.checkpoint()
         figures |= {
@@ -107,21 +106,36 @@ async def once(size: Size) -> dict[str, float]:
         await to_thread.run_sync(folder.cleanup)
 
 
+def _opened(folder: Path, clock: FakeClock, stay: int) -> AbstractAsyncContextManager[actormem.Runtime]:
+    return actormem.open(
+        folder,
+        embedder=TimedEmbedder(0.0),
+        extract=False,
+        idle_s=IDLE_S,
+        resident_limit=stay,
+        clock=clock,
+    )
+
+
+async def _passivating(folder: Path, size: Size) -> float:
+    """KB that a session adds which has left memory."""
+    async with _opened(folder, FakeClock(), STAY_MAX) as runtime:
+        sessions = [await _spawned(runtime, f"early {number}") for number in range(2 * STAY_MAX)]
+        before_kb = _resident_kb()
+        sessions += [await _spawned(runtime, f"late {number}") for number in range(size.session_count)]
+        return (_resident_kb() - before_kb) / size.session_count
+
+
 async def _idle(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
+    count = size.session_count
     before_kb = _resident_kb()
     began_s = perf_counter()
-    sessions = [await _spawned(runtime, f"idle {number}") for number in range(size.session_count)]
+    sessions = [await _spawned(runtime, f"idle {number}") for number in range(count)]
     spawn_s = perf_counter() - began_s
     await runtime.settle()
     awake_kb = _resident_kb() - before_kb
     await _passivated(runtime, clock)
-    asleep_kb = _resident_kb() - before_kb
-    count = len(sessions)
-    return {
-        "spawn_per_s": count / spawn_s,
-        "awake_kb": awake_kb / count,
-        "passivated_kb": asleep_kb / count,
-    }
+    return {"spawn_per_s": len(sessions) / spawn_s, "awake_kb": awake_kb / count}
 
 
 async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
@@ -133,6 +147,11 @@ async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> di
             async with session.turn(spoken.user) as turn:
                 turn.reply(spoken.reply)
     await runtime.settle()
+    with_memory_kb = (_resident_kb() - before_kb) / len(sessions)
+    await _passivated(runtime, clock)
+    before_kb = _resident_kb()
+    for session in sessions:
+        await session.messages()
     active_kb = (_resident_kb() - before_kb) / len(sessions)
     waits_ms: list[float] = []
     kept_kb: list[float] = []
@@ -149,6 +168,7 @@ async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> di
     half = kept_kb[ROUNDS // 2 :]
     return {
         "active_kb": active_kb,
+        "with_memory_kb": with_memory_kb,
         "wake_p50_ms": report.percentile(waits_ms, 0.5),
         "wake_p95_ms": report.percentile(waits_ms, 0.95),
         "wake_max_ms": max(waits_ms),
@@ -176,6 +196,8 @@ async def _passivated(runtime: actormem.Runtime, clock: FakeClock) -> None:
 
 def _resident_kb() -> float:
     gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1024
 
