@@ -286,6 +286,8 @@ class Record(Protocol):
     5. After the first failed commit every later `submit` fails too, until the folder is opened again.
     6. `next_item_number` gives each number once in the life of the folder, deletions and restarts included.
     7. Erased words are in no file of the record once `scrub` has returned.
+    8. `newest_ms` is when the item of the largest number was stored, by the clock of that time, as it was at opening;
+       0 where there was none. It is no owner's.
     """
 
     def submit(
@@ -300,6 +302,7 @@ class Record(Protocol):
         ...
 
     def next_item_number(self) -> int: ...
+    def newest_ms(self) -> int: ...
     async def load_session(self, key: SessionKey) -> SessionHistory | None: ...
     async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
         """The events whose sequence is in [first, last], in order."""

@@ -350,3 +350,15 @@ async def test_a_number_stored_without_being_given_is_not_given_later(place: Pla
     async with place.open() as record:
         await record.sync([PutItems((item(77),))])
         assert record.next_item_number() == 78
+
+
+# --- promise 8: the newest time ------------------------------------------------------------------
+
+
+async def test_the_newest_time_is_the_newest_items_as_it_was_at_opening(folder: Place) -> None:
+    async with folder.open() as record:
+        assert record.newest_ms() == 0
+        await record.sync([PutItems((item(2, BOB, stored_ms=7_000), item(1, stored_ms=5_000)))])
+        assert record.newest_ms() == 0
+    async with folder.open() as record:
+        assert record.newest_ms() == 7_000
