@@ -152,6 +152,7 @@ async def test_a_search_that_finds_anothers_item_gives_nothing(
     async with opened() as runtime:
         await runtime.remember("The order of this user is a lamp", user="ada")
         monkeypatch.setattr(Partition, "search", lambda *_: (hit,))
+        monkeypatch.setattr("actormem.actors.recalling.checked_answer", lambda answer, _: answer)
         with pytest.raises(CorruptError, match="misplaced") as caught:
             await runtime.recall("order", user="ada")
         check_silent(caught, caplog)
