@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -363,9 +363,14 @@ class OnTrio(Isolation):
 
 
 def run(machine: type[Isolation], examples: int, steps: int) -> None:
-    run_state_machine_as_test(
-        machine, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    # Without shrinking: a life takes a second, and a hundred of them would be lived again to find a shorter one.
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        phases=(Phase.explicit, Phase.generate),
     )
+    run_state_machine_as_test(machine, settings=chosen)
 
 
 MACHINES: Sequence[Any] = (OnAsyncio, OnTrio)
