@@ -115,8 +115,8 @@ class Isolation(RuleBasedStateMachine):
                 for owner in range(OWNER_COUNT):
                     self.export(owner)
                 self.look_at_what_is_nobodys()
-            self.leave()
         finally:
+            self.stack.callback(self.leave)  # first, or the portal would wait for it
             self.stack.close()
 
     # --- what is checked --------------------------------------------------------------------------------
