@@ -91,8 +91,9 @@ def _read(given: object, name: str, filtered: Filtered) -> Document:
     if not isinstance(given, Mapping):
         raise UsageError(f"{name} must be a text, a path or a mapping, not {type(given).__name__}")
     fields = cast("Mapping[object, object]", given)
-    if wrong := [str(key) for key in fields if key not in FIELDS]:
-        raise UsageError(f"{name} has a field {wrong[0]!r}", hint=f"known are {', '.join(FIELDS)}")
+    unknown = next((place for place, key in enumerate(fields, 1) if key not in FIELDS), None)
+    if unknown is not None:
+        raise UsageError(f"field {unknown} of {name} is unknown", hint=f"known are {', '.join(FIELDS)}")
     title, text, id = fields.get("title") or "", fields.get("text"), fields.get("id")
     if not isinstance(text, str) or not isinstance(title, str):
         raise UsageError(f"the text and the title of {name} must be text")

@@ -1,6 +1,14 @@
 """One tree of errors; each class says what the caller may conclude.
 
-The text of an error carries the numbers that matter and never the words of a user.
+The law of the file, for the text of every error, and for every line of a log:
+
+    it may name      parameters, types, counts, lengths, places in what was given, limits, choices there are;
+                     numbers and switches as they were given; files; settings of `open` and models, which the
+                     program chooses before anybody speaks
+    it never holds   texts, queries, ids, names of fields in messages and documents, and no text that is given
+                     for one session or user, such as a timezone or a task's values: a program passes those on
+                     from its users. They are told by their place, length or type; an id is an attribute of
+                     NotFoundError, which a program may show or not.
 """
 
 __all__ = [
@@ -16,7 +24,21 @@ __all__ = [
     "StorageError",
     "UsageError",
     "VersionError",
+    "given_as",
 ]
+
+WHOLE_BITS_MAX = 256  # Python refuses to write out a number of some thousand digits
+
+
+def given_as(value: object) -> str:
+    """A value that was refused, as an error may tell it: a number or a switch itself, of all else the type."""
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, int):
+        return f"{int(value)}" if value.bit_length() <= WHOLE_BITS_MAX else "a longer number"
+    return f"a {type(value).__name__}"
 
 
 class ActorMemError(Exception):

@@ -15,7 +15,7 @@ from actormem.core.ids import checked_id
 from actormem.core.text import clean
 from actormem.core.values import ItemKind, Message, Owner
 from actormem.core.wire import parse_message
-from actormem.errors import NotFoundError, UsageError
+from actormem.errors import NotFoundError, UsageError, given_as
 from actormem.kernel import ActorSystem, Ref
 from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 
@@ -124,28 +124,28 @@ def owner_of(user: object, tenant: object) -> Owner:
 def whole(name: str, value: object) -> int:
     """The count, if it is a whole number above 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{name} must be a whole number above 0, not {value!r}")
+        raise UsageError(f"{name} must be a whole number above 0, not {given_as(value)}")
     return value
 
 
 def switch(name: str, value: object) -> bool:
     """The value, if it is True or False."""
     if not isinstance(value, bool):
-        raise UsageError(f"{name} must be True or False, not {value!r}")
+        raise UsageError(f"{name} must be True or False, not {given_as(value)}")
     return value
 
 
 def positive(name: str, value: float) -> float:
     """The number, if it is finite and above 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-        raise UsageError(f"{name} must be a number above 0, not {value!r}")
+        raise UsageError(f"{name} must be a number above 0, not {given_as(value)}")
     return value
 
 
 def share(name: str, value: float) -> float:
     """The number, if it lies between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+        raise UsageError(f"{name} must lie between 0 and 1, not {given_as(value)}")
     return value
 
 
@@ -219,6 +219,7 @@ def zone_or_none(value: object) -> str | None:
             ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise UsageError(
-                f"unknown timezone {name!r}", hint="use an IANA name such as Asia/Shanghai"
+                f"the timezone of {len(name)} characters is unknown",
+                hint="use an IANA name such as Asia/Shanghai",
             ) from None
     return name

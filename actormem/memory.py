@@ -18,7 +18,7 @@ from actormem.core.ids import checked_id, checked_scope
 from actormem.core.knowledge.bases import base_owner
 from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, SessionKey
 from actormem.core.wire import parse_message
-from actormem.errors import OverloadedError, StoppedError, UsageError
+from actormem.errors import OverloadedError, StoppedError, UsageError, given_as
 from actormem.front import (
     FrontDoor,
     Given,
@@ -81,7 +81,7 @@ class OwnerMemory(FrontDoor):
             NotFoundError: The tenant has no knowledge base of that name.
         """
         if type(limit) is not int or not 1 <= limit <= limits.RECALL_HITS_MAX:
-            raise UsageError(f"limit must be a number from 1 to {limits.RECALL_HITS_MAX}, not {limit!r}")
+            raise UsageError(f"limit must lie in 1 to {limits.RECALL_HITS_MAX}, not {given_as(limit)}")
         self.check_loop()
         clock = self._services.clock
         began_s = clock.monotonic_s()
@@ -155,7 +155,7 @@ class OwnerMemory(FrontDoor):
             raise UsageError("expires must lie in the future", hint="what has ended is not remembered")
         asked = say.RememberItem(
             fact=fact,
-            event_ms=now_ms if time is None else milliseconds("time", time),
+            event_ms=self._services.moments.now_ms() if time is None else milliseconds("time", time),
             offset_minutes=offset_minutes(time),
             expires_ms=expires_ms,
             scope=checked_scope(scope),
@@ -276,7 +276,7 @@ class OwnerMemory(FrontDoor):
                 session, and then the item again.
         """
         if sources not in ("redact", "keep"):
-            raise UsageError(f"sources must be 'redact' or 'keep', not {sources!r}")
+            raise UsageError(f"sources must be 'redact' or 'keep', not {given_as(sources)}")
         owner = owner_of(user, tenant)
         cut: Cut = "words" if sources == "redact" else "values"
         asked = say.ForgetItem(checked_id(item_id, "item id"), cut)

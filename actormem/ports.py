@@ -289,6 +289,8 @@ class Record(Protocol):
     6. `next_item_number` gives each number once in the life of the folder, deletions and restarts included.
     7. Erased words are in no file of the record once `scrub` has returned.
     8. Each write does what it says of itself (see `actormem.core.writes`), and reads tell of it.
+    9. `newest_ms` is when the item of the largest number was stored, by the clock of that time, as it was at opening;
+        0 where there was none. It is no owner's.
     """
 
     def submit(
@@ -303,6 +305,7 @@ class Record(Protocol):
         ...
 
     def next_item_number(self) -> int: ...
+    def newest_ms(self) -> int: ...
     async def load_session(self, key: SessionKey) -> SessionHistory | None: ...
     async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
         """The events whose sequence is in [first, last], in order."""

@@ -40,7 +40,7 @@ class Adding:
         if message.id and (message.id in names or _drafted(draft, message.id)):
             return message
         if not message.time_ms:
-            now_ms = self._services.clock.now_ms()
+            now_ms = self._services.moments.now_ms()
             offset = _offset_minutes(draft.state.settings.timezone, now_ms)
             message = msgspec.structs.replace(message, time_ms=now_ms, offset_minutes=offset)
         tokenizer = self._calibrator.tokenizer(draft.state.settings)

@@ -135,7 +135,7 @@ class BlockItems:
             importance=IMPORTANCE,
             event_ms=event.time_ms,
             offset_minutes=event.offset_minutes,
-            stored_ms=self._services.clock.now_ms(),
+            stored_ms=self._services.moments.now_ms(),
             sequence=block.last,
             scope=scope,
         )

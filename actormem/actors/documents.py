@@ -67,7 +67,7 @@ class Documents:
                 number=self._services.record.next_item_number(),
                 time_ms=asked.time_ms,
                 offset=asked.offset_minutes,
-                now_ms=self._services.clock.now_ms(),
+                now_ms=self._services.moments.now_ms(),
             )
             changed[made.id] = made
         return len(new), changed

@@ -18,6 +18,7 @@ from actormem.actors.finding import Finding
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.core.ids import item_id, item_number
+from actormem.core.ownership import check_owner
 from actormem.core.recall.arms import is_id
 from actormem.core.recall.partition import Partition
 from actormem.core.recall.stored_vectors import StoredVectors, vector_rows
@@ -124,8 +125,8 @@ class EarlyRecall:
 
     async def _put(self, items: Sequence[Item]) -> None:
         """Take in items, with the vectors that are read."""
+        check_owner(items, self._owner)
         for count, item in enumerate(items, 1):
-            assert item.owner == self._owner, "an item of another owner"
             self._intake.stored(item)
             if count % LOAD_STEP_ITEMS == 0:
                 await anyio.lowlevel.checkpoint()

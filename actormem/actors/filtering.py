@@ -22,6 +22,7 @@ __all__ = ["BUILT_IN", "About", "Filter", "Filters", "checked_filters"]
 
 logger = logging.getLogger(__name__)
 READ_CHARS = ITEM_TEXT_CHARS_MAX + 512  # of a message: no more of it is kept, nor searched for facts
+WARNINGS_MAX = 16  # kinds of failures that are told
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,12 +91,13 @@ class Filters:
     def __init__(self, filters: Sequence[Filter], counts: Counts) -> None:
         self._filters = tuple(filters)
         self._counts = counts
+        self._warned: set[str] = set()
 
     def words(self, text: str, about: About) -> str | None:
         """The text as it may be kept or sent, None where it may not; the same object where nothing had to change."""
         left = text
         for one in self._filters:
-            found = _asked(one, left, about) if left else left
+            found = self._asked(one, left, about) if left else left
             if found is None:
                 self._counts.refusals += 1
                 return None
@@ -177,6 +179,24 @@ class Filters:
         """The text of a document as it may be put into a knowledge base, None where it may not."""
         return self.words(text, About(tenant=tenant, kind="knowledge", source="knowledge"))
 
+    def _asked(self, chosen: Filter, text: str, about: About) -> str | None:
+        try:
+            found: object = chosen(text, about)
+        except Exception as error:
+            self._warn("raised", error)
+            return None
+        if found is None or isinstance(found, str):
+            return found
+        self._warn("gave", found)
+        return None
+
+    def _warn(self, did: str, what: object) -> None:
+        """Say each kind of failure once: a filter that fails does so at every text. `refusals` counts them all."""
+        failure = f"{did} a {type(what).__name__}"
+        if failure not in self._warned and len(self._warned) < WARNINGS_MAX:
+            self._warned.add(failure)
+            logger.warning("a filter %s: the text counts as refused, and so will others, untold", failure)
+
 
 def _about(owner: Owner, kind: ItemKind | Literal["prompt"], source: Source, session_id: str) -> About:
     return About(tenant=owner.tenant, user=owner.user, kind=kind, source=source, session_id=session_id)
@@ -185,18 +205,6 @@ def _about(owner: Owner, kind: ItemKind | Literal["prompt"], source: Source, ses
 def _value_left(fact: Fact, text: str) -> str:
     """The value beside a text that was changed: the text itself where it is not in there any more."""
     return fact.value if fact.value not in fact.text or fact.value in text else text
-
-
-def _asked(chosen: Filter, text: str, about: About) -> str | None:
-    try:
-        found: object = chosen(text, about)
-    except Exception as error:
-        logger.warning("a filter raised %s: the text counts as refused", type(error).__name__)
-        return None
-    if found is None or isinstance(found, str):
-        return found
-    logger.warning("a filter gave a %s: the text counts as refused", type(found).__name__)
-    return None
 
 
 def _message_sent(message: Message, look: Callable[[str], str | None]) -> Message | None:

@@ -13,6 +13,7 @@ from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
+from actormem.core.ownership import check_owner
 from actormem.core.recall.partition import Partition, Prepared, Query
 from actormem.core.recall.scopes import overridden
 from actormem.core.summary.outdated import without_outdated
@@ -98,7 +99,7 @@ class Finding:
             hits = self._partition.search(query, vectors.index if vectors else None, ready.search)
         else:
             hits = await vectors.search_in_thread(query)
-        assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
+        check_owner((hit.item for hit in hits), self._owner)
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
         return msgspec.structs.replace(ready.rest, hits=hits)

@@ -214,7 +214,7 @@ class Intake:
 
     def buried(self, hashes: Iterable[str]) -> None:
         """Texts that are not to be taken in again, unless the user says them anew."""
-        self._tombstones.update(dict.fromkeys(hashes, self._services.clock.now_ms()))
+        self._tombstones.update(dict.fromkeys(hashes, self._services.moments.now_ms()))
 
     async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
         """Put passages of documents in as they are, other tasks having their turn between."""
@@ -261,7 +261,7 @@ class Intake:
                 number=self._services.record.next_item_number(),
                 place=place,
                 imported=imported,
-                now_ms=self._services.clock.now_ms(),
+                now_ms=self._services.moments.now_ms(),
                 scope=scope,
             )
             self._put(made)
@@ -327,7 +327,7 @@ class Intake:
 
         `sequence` is its place among facts of the same time where it is found late.
         """
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._services.moments.now_ms()
         if imported and message.time_ms >= now_ms:
             message = msgspec.structs.replace(message, time_ms=max(0, now_ms - 1))
         fact = self._services.options.attributes.applied(fact)

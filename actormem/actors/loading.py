@@ -19,6 +19,7 @@ from actormem.actors.early import EarlyRecall, number_of
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.core.erasure import ERASURE_INTENTS
+from actormem.core.ownership import check_owner
 from actormem.core.recall.partition import Partition
 from actormem.core.recall.stored_vectors import vector_rows
 from actormem.core.values import Item, Owner
@@ -136,8 +137,8 @@ class Loading:
             number = number_of(items[-1])
 
     async def _put(self, items: Sequence[Item]) -> None:
+        check_owner(items, self._owner)
         for count, item in enumerate(items, 1):
-            assert item.owner == self._owner, "an item of another owner"
             self._intake.stored(item)
             if count % LOAD_STEP_ITEMS == 0:
                 await anyio.lowlevel.checkpoint()

@@ -9,7 +9,7 @@ import msgspec
 from actormem.actors.embedding import EmbedQuery
 from actormem.actors.memory_messages import BeginRecall, Begun, PrepareRecall, Recalled, RecallItems
 from actormem.actors.services import Services
-from actormem.actors.shared_recall import recalled_with
+from actormem.actors.shared_recall import checked_answer, recalled_with
 from actormem.core.recall.partition import query_texts
 from actormem.core.values import Owner
 from actormem.errors import ActorMemError, AskTimeoutError
@@ -74,7 +74,7 @@ async def recall(
         if asked.query and not before.until_s:
             begun = cast("Begun", await memory.ask(BeginRecall(asked), timeout_s=deadline_s))
             if begun.answer is not None and not bases:
-                return Answer(begun.answer, (), None, until_s)
+                return Answer(checked_answer(begun.answer, owner), (), None, until_s)
             vectors = await _vectors(services, owner, asked, begun.speakers, deadline_s / 2, meanwhile)
             if vectors is None:
                 degraded.append("vector")
@@ -84,7 +84,7 @@ async def recall(
             answer, missed = await recalled_with(services, owner, bases, asked, left_s)
             degraded += ("knowledge",) if missed and "knowledge" not in degraded else ()
         else:
-            answer = cast("Recalled", await memory.ask(asked, timeout_s=left_s))
+            answer = checked_answer(cast("Recalled", await memory.ask(asked, timeout_s=left_s)), owner)
     except AskTimeoutError:
         return Answer(NOTHING.recalled, (*degraded, "recall"), vectors, until_s)
     except ActorMemError:

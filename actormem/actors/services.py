@@ -13,6 +13,7 @@ from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.filtering import BUILT_IN, Filter, Filters
 from actormem.actors.llm_calls import LLMCalls
+from actormem.actors.moments import Moments
 from actormem.actors.pools import Pools
 from actormem.actors.precedence import Precedence
 from actormem.actors.rewrites import Rewrites
@@ -144,6 +145,7 @@ class Services:
     ) -> None:
         self.clock = clock
         self.record = record
+        self.moments = Moments(clock, record.newest_ms())
         self.cache = cache
         self.embedder = embedder
         self.llm = llm
@@ -193,6 +195,7 @@ class Services:
             ProviderError: Whatever the embedder raised, or gave: one of the caller's own may do anything.
         """
         embedder = self.embedder
+        failure = ProviderError(f"no answer within {EMBED_DEADLINE_S:g} s", provider=embedder.name)
         with self.clock.deadline(EMBED_DEADLINE_S):
             try:
                 vectors = await embedder.embed(texts)
@@ -202,8 +205,9 @@ class Services:
             except ProviderError:
                 raise
             except Exception as error:
-                raise ProviderError(f"raised {type(error).__name__}", provider=embedder.name) from error
-            if not sound:
-                raise ProviderError("gave no vectors of its dimensions", provider=embedder.name)
-            return vectors
-        raise ProviderError(f"no answer within {EMBED_DEADLINE_S:g} s", provider=embedder.name)
+                failure = ProviderError(f"raised {type(error).__name__}", provider=embedder.name)
+            else:
+                if sound:
+                    return vectors
+                failure = ProviderError("gave no vectors of its dimensions", provider=embedder.name)
+        raise failure  # outside of the handler: the embedder's own error may hold the texts

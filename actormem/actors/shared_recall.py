@@ -1,7 +1,7 @@
 """Recall of an owner's memory and of knowledge bases as one answer, all asked at once under one deadline.
 
-The law of the file: no hit passes that is not of the owner or of one of the bases; a base that does not
-answer takes nothing from the others.
+The law of the file: from each nothing passes but its own; a base that does not answer, or answers with what is
+another's, takes nothing from the others.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ import msgspec
 
 from actormem.actors.memory_messages import Recalled, RecallItems
 from actormem.actors.services import Services
+from actormem.core.ownership import check_owner
 from actormem.core.values import Hit, Owner
 from actormem.errors import ActorMemError
 
-__all__ = ["recalled_with"]
+__all__ = ["checked_answer", "recalled_with"]
 
 
 async def recalled_with(
@@ -37,7 +38,7 @@ async def recalled_with(
         try:
             answer = await services.ref("longterm", places[place]).ask(question, timeout_s=timeout_s)
             assert isinstance(answer, Recalled)
-            answers[place] = answer
+            answers[place] = checked_answer(answer, places[place])
         except ActorMemError as error:
             if not place:
                 failures.append(error)
@@ -52,17 +53,27 @@ async def recalled_with(
     assert own is not None, "the owner's memory answered or failed"
     others = [answer for answer in answers[1:] if answer is not None]
     missed = len(others) < len(bases)
-    return _merged(own, others, frozenset(places), asked.limit, missed=missed), missed
+    return _merged(own, others, asked.limit, missed=missed), missed
 
 
-def _merged(
-    own: Recalled, others: Sequence[Recalled], owners: frozenset[Owner], limit: int, *, missed: bool
-) -> Recalled:
+def checked_answer(answer: Recalled, owner: Owner) -> Recalled:
+    """The answer itself, when every item in it is the owner's.
+
+    Raises:
+        CorruptError: One is not: nothing of the answer may be used.
+    """
+    check_owner((hit.item for hit in answer.hits), owner)
+    check_owner((one.item for one in answer.changed), owner)
+    check_owner((item for one in answer.changed if (item := one.replacement) is not None), owner)
+    check_owner(answer.profile or (), owner)
+    return answer
+
+
+def _merged(own: Recalled, others: Sequence[Recalled], limit: int, *, missed: bool) -> Recalled:
     """One answer. What none of them has any more is gone; while one is missing, nobody knows."""
     hits: list[Hit] = sorted(
         (hit for answer in (own, *others) for hit in answer.hits), key=lambda hit: -hit.score
     )
-    assert all(hit.item.owner in owners for hit in hits), "a hit of another owner"
     elsewhere = [frozenset(answer.gone) for answer in others]
     gone = () if missed else tuple(id for id in own.gone if all(id in one for one in elsewhere))
     return msgspec.structs.replace(

@@ -9,8 +9,10 @@ from importlib.util import find_spec
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 import numpy as np
 
+from actormem.adapters.loops import PerLoop
 from actormem.adapters.prefixes import repaired
 from actormem.adapters.rows import unit_rows
 from actormem.errors import ProviderError
@@ -39,7 +41,7 @@ class LocalEmbedder:
     calls_at_once = 1  # for queries: two at a time are not done sooner
 
     def __init__(self) -> None:
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiter = PerLoop(lambda: anyio.CapacityLimiter(1))
         self._encoding = threading.Lock()
         self._encode: Callable[[list[str]], Any] | None = None
 
@@ -72,13 +74,13 @@ class LocalEmbedder:
     async def aclose(self) -> None:
         """Let the weights go; a later `embed` loads them again."""
         self._encode = None
+        self._limiter.clear()
 
     async def _in_thread(self, texts: list[str]) -> Vectors:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(1)
+        limiter = self._limiter.here()
         try:
             vectors = await anyio.to_thread.run_sync(
-                self._run, texts, abandon_on_cancel=True, limiter=self._limiter
+                self._run, texts, abandon_on_cancel=True, limiter=limiter
             )
         except Exception as error:
             raise ProviderError(f"the encoder failed: {type(error).__name__}", provider=self.name) from None

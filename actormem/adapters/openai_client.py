@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from actormem.adapters.loops import PerLoop
 from actormem.adapters.prefixes import repaired
 from actormem.core.values import JsonValue
 from actormem.errors import ProviderError, UsageError
@@ -25,6 +26,15 @@ RETRY_AFTER_S_MAX = 86_400.0  # what asks for more than a day is read as a day
 SAFE_WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")  # a code of the server's that cannot be anybody's words
 
 
+class Here:
+    """What one event loop has of a connection."""
+
+    def __init__(self) -> None:
+        self.limiter = anyio.CapacityLimiter(1)
+        self.in_flight = anyio.CapacityLimiter(IN_FLIGHT_MAX)
+        self.client: Any = None
+
+
 class Connection:
     """A client that is made when it is first needed, and the one place where its errors become ours."""
 
@@ -34,16 +44,20 @@ class Connection:
         self._key = api_key or os.environ.get("OPENAI_API_KEY") or ("none" if self.base_url else None)
         if self._key is None:
             raise UsageError(f"{name} has no key", hint="set OPENAI_API_KEY, or give api_key or base_url")
-        self.limiter = anyio.CapacityLimiter(1)
-        self._in_flight = anyio.CapacityLimiter(IN_FLIGHT_MAX)
-        self._client: Any = None
+        self._here = PerLoop(Here)
+
+    @property
+    def limiter(self) -> anyio.CapacityLimiter:
+        """This loop's, for what is done in a thread."""
+        return self._here.here().limiter
 
     async def client(self) -> Any:
-        """The one client; made in a thread, because importing its package would hold the loop."""
-        if self._client is None:
-            made = await anyio.to_thread.run_sync(self._make, limiter=self.limiter, abandon_on_cancel=True)
-            self._client = self._client or made
-        return self._client
+        """This loop's client; made in a thread, because importing its package would hold the loop."""
+        here = self._here.here()
+        if here.client is None:
+            made = await anyio.to_thread.run_sync(self._make, limiter=here.limiter, abandon_on_cancel=True)
+            here.client = here.client or made
+        return here.client
 
     async def call(self, ask: Callable[[Any], Awaitable[bytes]], deadline_s: float) -> bytes:
         """What `ask` reads, within the deadline, in which it may wait for one of the requests that are in flight.
@@ -56,7 +70,7 @@ class Connection:
         with anyio.move_on_after(deadline_s):
             try:
                 client = await self.client()
-                async with self._in_flight:
+                async with self._here.here().in_flight:
                     return await ask(client)
             except Exception as error:
                 failure = described(error, self.name)
@@ -64,7 +78,8 @@ class Connection:
 
     async def aclose(self) -> None:
         """Close the client, if there is one; a later call makes another."""
-        client, self._client = self._client, None
+        client = self._here.here().client
+        self._here.clear()
         if client is not None:
             await client.close()
 

@@ -5,7 +5,7 @@ import math
 import msgspec
 
 from actormem import limits
-from actormem.errors import BudgetError, UsageError
+from actormem.errors import BudgetError, UsageError, given_as
 
 __all__ = ["Budget"]
 
@@ -140,9 +140,9 @@ def _growing(
 
 def _whole(name: str, value: object, minimum: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise UsageError(f"{name} must be a whole number of tokens, not {value!r}")
+        raise UsageError(f"{name} must be a whole number of tokens, not {given_as(value)}")
     if value < minimum:
-        raise UsageError(f"{name} must be at least {minimum}, not {value}")
+        raise UsageError(f"{name} must be at least {minimum}, not {given_as(value)}")
     if value > TOKENS_MAX:
         raise UsageError(f"{name} must be at most {TOKENS_MAX}")
 
@@ -154,4 +154,4 @@ def _share(name: str, value: object) -> None:
         or math.isnan(value)
         or not 0 < value < 1
     ):
-        raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+        raise UsageError(f"{name} must lie between 0 and 1, not {given_as(value)}")

@@ -12,7 +12,7 @@ import msgspec
 
 from actormem.core.media import data_of, image_size, wav_seconds
 from actormem.core.values import JsonValue
-from actormem.errors import UsageError
+from actormem.errors import UsageError, given_as
 
 __all__ = ["DEFAULT_PRICES", "Prices", "part_tokens"]
 
@@ -145,7 +145,7 @@ def _check(name: str, value: float) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     if not number or not (fraction or isinstance(value, int)) or not least <= value <= TOKENS_MAX:
         kind = "number" if fraction else "whole number"
-        raise UsageError(f"{name} must be a {kind} from {least} to {TOKENS_MAX}, not {value!r}")
+        raise UsageError(f"{name} must be a {kind} from {least} to {TOKENS_MAX}, not {given_as(value)}")
 
 
 DEFAULT_PRICES = Prices()

@@ -14,7 +14,7 @@ from actormem.storage.checks import INTEGER_MAX, checked_types, decode_item, ver
 from actormem.storage.failures import DamagedRowError
 from actormem.storage.places import owner_number
 
-__all__ = ["checked_item", "items_after", "items_of", "load_items", "vectors_before"]
+__all__ = ["checked_item", "items_after", "items_of", "load_items", "newest_stored_ms", "vectors_before"]
 
 
 def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str, newest: int | None) -> OwnerItems:
@@ -40,6 +40,20 @@ def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str, newe
             item_count=counted[0],
             damaged_count=found.count(None),
         )
+
+
+def newest_stored_ms(connection: sqlite3.Connection) -> int:
+    """When the newest item of all was stored; 0 where there is none, or its row is damaged."""
+    row = connection.execute(
+        "SELECT item_no, body, checksum FROM items ORDER BY item_no DESC LIMIT 1"
+    ).fetchone()
+    if row is None:
+        return 0
+    try:
+        verify(row[2], row[0], row[1])
+        return decode_item(row[1]).stored_ms
+    except (DamagedRowError, msgspec.MsgspecError):
+        return 0
 
 
 def first_of_newest(connection: sqlite3.Connection, owner_no: int | None, count: int) -> int:

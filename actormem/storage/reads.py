@@ -203,7 +203,8 @@ def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tup
 
 def base_contents(connection: sqlite3.Connection, base: Owner) -> BaseContents:
     """What a knowledge base holds, and the sessions of the tenant whose notes show any of it."""
-    assert is_base(base), "what a user has is shown in his own sessions"
+    if not is_base(base):
+        raise AssertionError("what a user has is shown in his own sessions")
     number = owner_number(connection, base)
     items = connection.execute("SELECT item_no FROM items WHERE owner_no = ?", (number,))
     sessions = connection.execute(

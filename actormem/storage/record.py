@@ -96,7 +96,7 @@ async def open_record(
 
 
 class Connections:
-    """The open connections of a record, and what they found: the last item number and the size."""
+    """The open connections of a record, and what they found: the last item number, its time and the size."""
 
     def __init__(self, file: Path | None, durability: Durability) -> None:
         self.writing = connect_writer(file, durability)
@@ -105,6 +105,7 @@ class Connections:
             self.last_number = read_mark(self.writing, NUMBER_MARK)
             mark(self.writing, NUMBER_MARK, self.last_number + NUMBERS_RESERVED)
             self.reading = [self.writing] if file is None else [connect_reader(file) for _ in range(READERS)]
+            self.newest_ms = item_reads.newest_stored_ms(self.writing)
             self.size_bytes = files_bytes(self.writing, file)
         except (sqlite3.Error, OSError, DamagedRowError) as error:
             self.close()
@@ -179,6 +180,9 @@ class SqliteRecord:
             self._reserved_number = self._last_number + NUMBERS_RESERVED
             self._note_number(self._reserved_number)
         return self._last_number
+
+    def newest_ms(self) -> int:
+        return self._connections.newest_ms
 
     def _note_number(self, last: int) -> None:
         def then(error: StorageError | None) -> None:

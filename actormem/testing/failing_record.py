@@ -92,6 +92,9 @@ class FailingRecord:
     def next_item_number(self) -> int:
         return self._record.next_item_number()
 
+    def newest_ms(self) -> int:
+        return self._record.newest_ms()
+
     def statistics(self) -> RecordStatistics:
         return self._record.statistics()
 

@@ -285,6 +285,13 @@ class Counting(Spoiled):
         return self.number
 
 
+class Timeless(Spoiled):
+    """Does not know when anything was stored."""
+
+    def newest_ms(self) -> int:
+        return 0
+
+
 class Unscrubbed(Spoiled):
     """Leaves erased words where they are."""
 
@@ -427,6 +434,7 @@ KEPT: Mapping[Any, set[str]] = {
     Forgiving: {"5_a_folder_that_failed_takes_writes_when_it_is_opened_again"},
     Counting: {"6_item_numbers_are_given_once_over_deletions_and_restarts"},
     Unscrubbed: {"7_erased_words_are_in_no_file_after_scrub"},
+    Timeless: {"9_the_newest_time_is_the_newest_items_as_it_was_at_opening"},
     Journalling: {"7_scrub_takes_up_what_was_erased_before_a_restart"},
 }
 

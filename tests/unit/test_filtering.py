@@ -222,3 +222,34 @@ def test_parts_calls_and_other_fields_of_a_message_survive_what_is_cut_out_of_it
     assert sent({"role": "user", "content": "never mind red"}) == ()
     untouched = {"role": "user", "content": "green"}
     assert sent(untouched) == (parse_message(untouched),)
+
+
+async def test_a_filter_that_keeps_failing_is_told_once_for_each_kind_of_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    failures = [ValueError("a"), KeyError("b"), ValueError("c")]
+
+    def failing(text: str, _: About) -> str | None:
+        raise failures[len(text) % len(failures)]
+
+    async with opened(filters=[failing]) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        for number in range(30):
+            await answered(session, "words" + "." * number)
+        await runtime.settle()
+        assert runtime.statistics().refusals >= 60
+    told = [one.getMessage() for one in caplog.records if "filter" in one.name]
+    assert len(told) == 2
+    assert ["KeyError" in one or "ValueError" in one for one in told] == [True, True]
+
+
+async def test_failures_of_endless_kinds_are_told_to_a_limit(caplog: pytest.LogCaptureFixture) -> None:
+    def failing(text: str, _: About) -> str | None:
+        raise type(f"Error{len(text)}", (Exception,), {})
+
+    async with opened(filters=[failing]) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        for number in range(40):
+            await answered(session, "words" + "." * number)
+        await runtime.settle()
+    assert 0 < len([one for one in caplog.records if "filter" in one.name]) <= 16

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from actormem.errors import UsageError
+from actormem.errors import UsageError, given_as
 
 __all__ = ["Layout"]
 
@@ -42,7 +42,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
             ("join", self.join, get_args(Join)),
         ):
             if value not in choices:
-                raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+                raise UsageError(f"{name} must be one of {', '.join(choices)}, not {given_as(value)}")
 
     @property
     def keeps_notes(self) -> bool:

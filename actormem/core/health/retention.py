@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from actormem.core.values import Item
-from actormem.errors import UsageError
+from actormem.errors import UsageError, given_as
 
 __all__ = ["DAY_MS", "RETIRE_STEP_ITEMS", "Retention", "Retired", "before_ms", "retired"]
 
@@ -41,7 +41,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
             if days is None:
                 continue
             if isinstance(days, bool) or not isinstance(days, (int, float)) or not 0 < days < float("inf"):
-                raise UsageError(f"{name} must be a number of days above 0, or None, not {days!r}")
+                raise UsageError(f"{name} must be a number of days above 0, or None, not {given_as(days)}")
 
     @property
     def is_set(self) -> bool:

@@ -24,5 +24,6 @@ def is_base(owner: Owner) -> bool:
 
 def base_name(owner: Owner) -> str:
     """The name of the base."""
-    assert is_base(owner), "a user is no knowledge base"
+    if not is_base(owner):
+        raise AssertionError("a user is no knowledge base")
     return owner.user[len(BASE_MARK) :]

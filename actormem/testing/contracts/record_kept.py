@@ -165,6 +165,18 @@ async def scrub_takes_up_what_was_erased_before_a_restart(make: MakeRecord) -> N
             same(files_holding(folder, *CANARY), [], "the files that hold them")
 
 
+@promised("Record", 9)
+async def the_newest_time_is_the_newest_items_as_it_was_at_opening(make: MakeRecord) -> None:
+    """`newest_ms` is when the item of the largest number was stored, as it was at opening; 0 where there was none."""
+    with own_folder() as folder:
+        async with make(folder) as record:
+            same(record.newest_ms(), 0, "the newest time of an empty record")
+            await record.sync([PutItems((item(2, BOB, stored_ms=7_000), item(1, stored_ms=5_000)))])
+            same(record.newest_ms(), 0, "the newest time, until it is opened again")
+        async with make(folder) as record:
+            same(record.newest_ms(), 7_000, "the newest time of what was there at opening")
+
+
 KEPT_RECORD: Final[tuple[AsyncCheck[[MakeRecord]], ...]] = (
     a_transaction_that_failed_is_not_there_later,
     everything_is_there_after_opening_again,
@@ -173,5 +185,6 @@ KEPT_RECORD: Final[tuple[AsyncCheck[[MakeRecord]], ...]] = (
     item_numbers_are_given_once_over_deletions_and_restarts,
     erased_words_are_in_no_file_after_scrub,
     scrub_takes_up_what_was_erased_before_a_restart,
+    the_newest_time_is_the_newest_items_as_it_was_at_opening,
 )
 """One check for each promise about a folder. kill -9 and power loss are yours to try: they end this process."""
