@@ -71,6 +71,7 @@ EMBED_WAIT_S: Final = 0.5  # background texts wait this long at most for queries
 EMBED_RETRY_S: Final = 5.0
 WRITE_THRESHOLD: Final = 0.3  # importance from which a fact is written
 SUMMARY_LOST_S: Final = 600.0  # a summary that is not back by then was lost in a crash: it is asked for again
+RESUMED_AT_ONCE: Final = 32  # sessions woken together at opening for the summaries they waited for
 SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this many sessions at once
 
 # --- recall ---------------------------------------------------------------------------------------
@@ -86,4 +87,5 @@ assert SUMMARY_SHARE_FIRST + RECALL_SHARE_FIRST + ENTITIES_SHARE_FIRST < 1
 assert SUMMARY_SHARE_FIRST + ENTITIES_SHARE_FIRST < COMPACT_AT, "blocks alone must not fill a context"
 assert MESSAGE_SHARE_MAX < 1
 assert RECALL_DEADLINE_S < TURN_WAIT_S
+assert RESUMED_AT_ONCE <= SUMMARY_QUEUE_MAX
 assert SUMMARY_LOST_S > 2 * LLM_TRIES * LLM_DEADLINE_S, "a slow summary is not a lost one"

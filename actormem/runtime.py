@@ -8,7 +8,8 @@ import msgspec
 from actormem import wiring
 from actormem.actors import messages as say
 from actormem.actors.extracting import EXTRACT_INTENTS
-from actormem.actors.memory_messages import EndErasures
+from actormem.actors.memory_messages import EndErasures, ResumeSummaries
+from actormem.actors.resuming import SUMMARY_INTENTS
 from actormem.actors.services import Services
 from actormem.actors.unfinished import unfinished_erasures
 from actormem.core.budget import Budget
@@ -62,6 +63,8 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
         for key in await services.record.behind():
             if not services.unfinished.holds(key.owner):
                 self._system.ref("session", key).tell(say.Wake())
+        if await services.record.owners_with_intents(SUMMARY_INTENTS):
+            self._system.ref("upkeep", "summaries").tell(ResumeSummaries())
         if services.llm is not None and services.options.extract:
             for owner in await services.record.owners_with_intents(EXTRACT_INTENTS):
                 self._system.ref("longterm", owner).tell(say.Wake())

@@ -33,6 +33,7 @@ __all__ = [
     "ReadTurns",
     "Redact",
     "Redacted",
+    "ResumeSummary",
     "Rewind",
     "Settle",
     "Shrink",
@@ -226,6 +227,10 @@ class Redacted(msgspec.Struct, frozen=True):
 
 class Wake(msgspec.Struct, frozen=True):
     """Be there, and take up what was in flight. A tell."""
+
+
+class ResumeSummary(msgspec.Struct, frozen=True):
+    """A summary is noted as asked for: ask again, or strike the note where none is due any more. A tell."""
 
 
 class Settle(msgspec.Struct, frozen=True):
