@@ -13,3 +13,8 @@ settings.load_profile("same")
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Each async test runs once on asyncio and once on trio."""
     return str(request.param)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--rounds N`: how often the child process of `tests/crash/test_conversation_kill.py` is killed."""
+    parser.addoption("--rounds", type=int, default=None, help="kills of a conversing process, by hand")
