@@ -46,6 +46,7 @@ SNAPSHOT_EVERY_EVENTS: Final = 256  # waking replays at most this many events
 OUTCOME_WAIT_S: Final = 1.0  # leaving a turn under cancellation waits this long for its acknowledgement
 TURN_WAIT_S: Final = 30.0  # a turn waits this long for the one before it
 SETTLE_TIMEOUT_S: Final = 600.0  # waiting for background work: summaries of a slow model
+CLOSE_REPORT_S: Final = 2.0  # of real time: closing counts what is left to do for so long at most
 IDLE_S: Final = 900.0  # without a message before an actor is passivated; Orleans' default
 RESIDENT_LIMIT: Final = 10_000  # sessions, and owners, in memory at once
 MAILBOX_MESSAGES: Final = 256  # a few seconds of a busy session; beyond it senders wait or are refused

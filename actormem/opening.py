@@ -108,12 +108,19 @@ async def open(
             stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
         )
         _register(system, services, idle_s, resident_limit)
-        await stack.enter_async_context(system)
         runtime = Runtime(system, services, tokenizers, positive("turn_wait_s", turn_wait_s))
-        await runtime.resume()
+        await _begin(stack, system, runtime, folder)
         with left:
             yield runtime
     left.go_on()
+
+
+async def _begin(stack: AsyncExitStack, system: ActorSystem, runtime: Runtime, folder: Path | None) -> None:
+    """Let actors live until the stack is left, and take up what was in flight."""
+    if folder is not None:  # what is in memory alone is not taken up again
+        stack.push_async_callback(runtime.closed)
+    await stack.enter_async_context(system)
+    await runtime.resume()
 
 
 async def _services(

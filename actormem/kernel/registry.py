@@ -73,6 +73,7 @@ class Registry:
         with anyio.move_on_after(share_s):
             for ending in endings:
                 await ending.ended.wait()
+        self.counters.cut_off += sum(not ending.ended.is_set() for ending in endings)
         self.cut(reason)
 
     def cut(self, reason: str) -> None:

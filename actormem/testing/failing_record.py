@@ -4,7 +4,7 @@ Law: it keeps the promises of the port, those about failing too: the first faile
 what failed may have been written or not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import anyio
@@ -156,6 +156,10 @@ class FailingRecord:
     async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
         self._asked()
         return await self._record.owners_with_intents(prefix)
+
+    async def intent_counts(self) -> Mapping[str, int]:
+        self._asked()
+        return await self._record.intent_counts()
 
     def _asked(self) -> None:
         if self._fault == "unread" and self._is_due():

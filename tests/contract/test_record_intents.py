@@ -39,6 +39,14 @@ async def test_owners_are_found_by_what_the_names_of_their_intents_begin_with(pl
         assert await record.owners_with_intents("e") == (ADA, BOB)
 
 
+async def test_intents_are_counted_for_all_owners_by_what_their_names_begin_with(place: Place) -> None:
+    async with place.open() as record:
+        assert await record.intent_counts() == {}
+        names = [(ADA, "erase:a:b"), (BOB, "erase:c"), (ADA, "extract:1"), (BOB, "plain")]
+        await record.sync([PutIntent(owner, name, b"") for owner, name in names])
+        assert await record.intent_counts() == {"": 1, "erase:": 2, "extract:": 1}
+
+
 async def test_intents_go_with_their_owner_and_those_of_others_stay(place: Place) -> None:
     async with place.open() as record:
         await record.sync([PutIntent(ADA, "a", b"1"), PutIntent(BOB, "a", b"2"), EraseOwner(ADA)])

@@ -138,7 +138,7 @@ async def test_an_actor_that_hangs_is_cut_off_when_the_exit_has_run_out_and_its_
     assert isinstance(results[0], StoppedError)
     assert log == []
     counts = system.statistics().kinds["clerk"]
-    assert (counts.residents, counts.waiting, counts.discarded) == (0, 0, 1)
+    assert (counts.residents, counts.waiting, counts.discarded, counts.cut_off) == (0, 0, 1, 1)
 
 
 async def test_after_the_system_was_left_messages_are_refused() -> None:
