@@ -10,7 +10,7 @@ was made from, or not at all.
 from collections.abc import Callable
 from contextlib import suppress
 
-from actormem.actors.messages import Summarize, SummaryReady
+from actormem.actors.messages import Summarize, SummaryReady, SummaryRefused
 from actormem.actors.resuming import summary_asked, summary_settled
 from actormem.actors.services import Services
 from actormem.core.context.blocks import Plan, plan_compaction, wants_swap
@@ -88,6 +88,11 @@ class Compactor:
         plan = self._plan
         self.discard()
         keep_summary(draft, plan, answer.summary.text, answer.summary.method)
+
+    def refused(self, answer: SummaryRefused) -> None:
+        """Ask again when the session next has reason to, if it was the request in flight."""
+        if answer.request == self._request:
+            self.discard()
 
     def swap(self, draft: Draft, tokenizer: Tokenizer, *, between_turns: bool, reserve: int = 0) -> None:
         """Put the block that is ready, if one is and it is time, in the place of the messages it was made from.

@@ -39,6 +39,7 @@ __all__ = [
     "Shrink",
     "Summarize",
     "SummaryReady",
+    "SummaryRefused",
     "Wake",
     "WithdrawTurn",
     "configured",
@@ -241,7 +242,10 @@ class Settle(msgspec.Struct, frozen=True):
 
 
 class Summarize(msgspec.Struct, frozen=True, kw_only=True):
-    """Summarise messages into a block that takes the place of `previous` too. A tell; `SummaryReady` comes back."""
+    """Summarise messages into a block that takes the place of `previous` too.
+
+    A tell; `SummaryReady` comes back, or `SummaryRefused` where too many wait.
+    """
 
     key: SessionKey
     request: int
@@ -256,3 +260,9 @@ class SummaryReady(msgspec.Struct, frozen=True):
 
     request: int
     summary: Summary
+
+
+class SummaryRefused(msgspec.Struct, frozen=True):
+    """There was no room for the request: with the session's next message it may ask again."""
+
+    request: int

@@ -116,6 +116,9 @@ class SessionActor:
                 self._compactor.arrived(draft, message)
                 self._journal.commit(draft)
                 self._after()
+            case say.SummaryRefused():
+                self._compactor.refused(message)
+                self._answer_settling()
             case say.ChangeTask() | say.ClearTask():
                 self._change_task(message, reply)
             case say.ReadTask():

@@ -5,15 +5,13 @@ fails is tried again with growing pauses, then left to rest; until it is back, a
 summary is extractive. So a session always gets a block.
 """
 
-from collections import OrderedDict
-
 import anyio.to_thread
 
-from actormem.actors.messages import Settle, Summarize, SummaryReady
+from actormem.actors.fair_queue import FairQueue
+from actormem.actors.messages import Settle, Summarize, SummaryReady, SummaryRefused
 from actormem.actors.services import Services
 from actormem.actors.summary_calls import SummaryCalls, find_politely
 from actormem.core.summary import Summary, extractive_summary
-from actormem.core.values import Owner
 from actormem.errors import ActorMemError
 from actormem.kernel import Reply, Scope
 from actormem.limits import SUMMARY_QUEUE_MAX
@@ -26,7 +24,7 @@ class SummarizerActor:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._queues: OrderedDict[Owner, OrderedDict[str, Summarize]] = OrderedDict()
+        self._queue = FairQueue(SUMMARY_QUEUE_MAX)
         self._running_count = 0
         self._calls = SummaryCalls(services)
         self._settling: list[Reply] = []
@@ -41,17 +39,16 @@ class SummarizerActor:
 
     def idle(self) -> bool:
         """Nothing queued and nothing running."""
-        return not self._queues and self._running_count == 0
+        return not self._queue and self._running_count == 0
 
     async def receive(self, message: object, reply: Reply | None) -> None:
         """Queue a `Summarize`, or answer `Settle` when all are done."""
         match message:
             case Summarize():
-                queue = self._queues.setdefault(message.key.owner, OrderedDict())
-                if sum(map(len, self._queues.values())) < SUMMARY_QUEUE_MAX:
-                    queue[message.key.session_id] = message
-                else:
+                refused = self._queue.put(message)
+                if refused is not None:
                     self._services.counters.summaries_refused += 1
+                    self._tell(refused, SummaryRefused(refused.request))
             case Settle():
                 assert reply is not None
                 self._settling.append(reply)
@@ -62,13 +59,9 @@ class SummarizerActor:
     def _pump(self) -> None:
         """Start what may start: one job of each owner in turn."""
         assert self._scope is not None
-        while self._queues and self._running_count < self._services.options.summaries_at_once:
-            owner, queue = self._queues.popitem(last=False)
-            _, job = queue.popitem(last=False)
-            if queue:
-                self._queues[owner] = queue
+        while self._queue and self._running_count < self._services.options.summaries_at_once:
             self._running_count += 1
-            self._scope.start(self._run, job)
+            self._scope.start(self._run, self._queue.next())
         if self.idle():
             for reply in self._settling:
                 reply.answer(None)
@@ -79,12 +72,17 @@ class SummarizerActor:
             summary = await self._summary(job)
         finally:
             self._running_count -= 1
-        try:
-            self._services.ref("session", job.key).tell(SummaryReady(job.request, summary), control=True)
-        except ActorMemError:
-            # The session is gone or full: it will ask again when it still needs a block.
+        if not self._tell(job, SummaryReady(job.request, summary)):
             self._services.counters.summaries_refused += 1
         self._pump()
+
+    def _tell(self, job: Summarize, answer: SummaryReady | SummaryRefused) -> bool:
+        """Whether the session could be told; one that is gone or full asks again when it still needs a block."""
+        try:
+            self._services.ref("session", job.key).tell(answer, control=True)
+        except ActorMemError:
+            return False
+        return True
 
     async def _summary(self, job: Summarize) -> Summary:
         counters = self._services.counters

@@ -19,6 +19,7 @@ from actormem.cli.show import LINE_COLUMNS, Calls, clip, percentile, table
 __all__ = ["demo"]
 
 INDENT = "    "
+REOPENED_DEADLINE_S = 5.0  # what is remembered is shown, however busy the machine
 REPLACED = ("replaces", "取代", "(was", "no longer", "不再")  # how a note says that a value is an old one
 Wire = Mapping[str, object]
 
@@ -83,7 +84,7 @@ async def _demo(folder: Path, budget_tokens: int) -> int:
         print(_figures(calls, waits_ms, statistics.summaries_extractive + statistics.summaries_llm))
         answered = await _probe(session, script)
     print(f"\nReopened {folder}:")
-    async with actormem.open(folder) as runtime:
+    async with actormem.open(folder, recall_deadline_s=REOPENED_DEADLINE_S) as runtime:
         remembered = await _ask_again(runtime, script, budget_tokens)
     total = len(script.probes)
     print(f"\n{answered} of {total} probes answered from the context; the second session {remembered[1]}.")
