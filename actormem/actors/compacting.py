@@ -49,9 +49,9 @@ class Compactor:
         """Whether a summary is being made."""
         return self._asked_s is not None
 
-    def noted(self) -> None:
-        """A note of a summary that was asked for is in the record; `want` takes it up, or strikes it."""
-        self._noted = True
+    def woken(self, *, noted: bool) -> None:
+        """Where a note of a summary that was asked for is in the record, `want` takes it up, or strikes it."""
+        self._noted = self._noted or noted
 
     def want(self, state: Working) -> None:
         """Ask for a summary if one is due and none is ready or in flight, or the one in flight was lost."""

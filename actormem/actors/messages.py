@@ -33,7 +33,6 @@ __all__ = [
     "ReadTurns",
     "Redact",
     "Redacted",
-    "ResumeSummary",
     "Rewind",
     "Settle",
     "Shrink",
@@ -227,11 +226,12 @@ class Redacted(msgspec.Struct, frozen=True):
 
 
 class Wake(msgspec.Struct, frozen=True):
-    """Be there, and take up what was in flight. A tell."""
+    """Be there, and take up what was in flight. A tell.
 
+    With `summary_noted` a summary that was asked for is one of these things, or was.
+    """
 
-class ResumeSummary(msgspec.Struct, frozen=True):
-    """A summary is noted as asked for: ask again, or strike the note where none is due any more. A tell."""
+    summary_noted: bool = False
 
 
 class Settle(msgspec.Struct, frozen=True):

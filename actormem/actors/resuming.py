@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from actormem.actors.messages import ResumeSummary, Settle
+from actormem.actors.messages import Settle, Wake
 from actormem.actors.services import Services
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import ActorMemError, OverloadedError, StoppedError
@@ -44,7 +44,7 @@ async def resume_summaries(services: Services) -> None:
         for key in some:
             await services.unfinished.passed(key.owner, key)
             with suppress(OverloadedError, StoppedError):
-                services.ref("session", key).tell(ResumeSummary())
+                services.ref("session", key).tell(Wake(summary_noted=True))
         for key in some:  # what fails stays noted, and is taken up at the next opening
             with suppress(ActorMemError):
                 await services.ref("session", key).ask(Settle(), timeout_s=SUMMARY_LOST_S)

@@ -136,9 +136,7 @@ class SessionActor:
             case say.Erase():
                 self._erase(reply)
             case say.Wake():
-                self._after()
-            case say.ResumeSummary():
-                self._compactor.noted()
+                self._compactor.woken(noted=message.summary_noted)
                 self._after()
             case say.Settle():
                 assert reply is not None

@@ -90,11 +90,14 @@ async def test_what_is_left_in_flight_at_closing_is_noted_and_made_at_the_next_o
     assert await noted(tmp_path) == []
 
 
-async def test_summaries_are_resumed_with_those_of_each_owner_in_turn(tmp_path: Path) -> None:
+async def test_summaries_are_resumed_a_few_at_a_time_with_those_of_each_owner_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actormem.actors.resuming.RESUMED_AT_ONCE", 2)
     async with waited_for(tmp_path, ["a1", "a2", "a3", "a4"], "ada") as runtime:
         await over_budget(runtime, "b1", "bob")
     llm = ScriptedLLM(told)
-    async with opened(tmp_path, llm=llm, summaries_at_once=1) as runtime:
+    async with opened(tmp_path, llm=llm) as runtime:
         await runtime.settle()
     asked = [words(prompt) for prompt in llm.prompts]
     assert len(asked) == 5
