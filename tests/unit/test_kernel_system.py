@@ -303,3 +303,19 @@ async def test_statistics_are_frozen_and_stay_as_they_were() -> None:
         assert system.statistics().kinds["clerk"].messages == 1
         with pytest.raises(AttributeError):
             before.kinds["clerk"].messages = 5  # type: ignore[misc]
+
+
+async def test_these_tests_run_on_the_loop_that_their_names_say(request: pytest.FixtureRequest) -> None:
+    named = request.node.callspec.params["anyio_backend"]  # type: ignore[attr-defined]
+    if named == "trio":
+        assert not running_asyncio()
+    else:
+        assert running_asyncio().startswith("uvloop" if named == "uvloop" else "asyncio")
+
+
+def running_asyncio() -> str:
+    """The module of the running asyncio loop; empty where there is none."""
+    try:
+        return type(asyncio.get_running_loop()).__module__
+    except RuntimeError:
+        return ""
