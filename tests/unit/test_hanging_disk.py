@@ -108,7 +108,7 @@ async def test_a_disk_that_hangs_at_any_commit_keeps_nobody_for_ever_and_loses_n
             assert not unknown
             assert len(kept) == len(remembered) == 4
             return
-        assert unknown
+        assert unknown or at > SOME, "the first commits are what somebody waits for"
     raise AssertionError("there is always one more commit")
 
 
