@@ -32,6 +32,7 @@ HELD = 40  # commits that the mutant holds back, and has acknowledged
 LONG = "We spoke of the delivery, of the colour and of the price, and decided nothing yet. " * 2
 users = {USERS!r}
 folder, first, durability, early = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4] == "early"
+last = int(sys.argv[5]) if sys.argv[5:] else 100_000
 
 def say(word, number):
     os.write(1, b"%s %d\\n" % (word.encode(), number))
@@ -63,7 +64,7 @@ async def main():
     async with actormem.open(folder, embedder="hashing", durability=durability) as runtime:
         if early:
             runtime._services.record = Early(runtime._services.record)
-        for number in range(first, 100_000):
+        for number in range(first, last):
             await step(runtime, number, users[number % 2])
 
 async def step(runtime, number, user):
