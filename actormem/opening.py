@@ -13,6 +13,7 @@ import anyio
 from actormem import limits, wiring
 from actormem.actors.filtering import Filter, checked_filters
 from actormem.actors.longterm import LongTermActor
+from actormem.actors.patient_cache import PatientCache
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
@@ -136,7 +137,7 @@ async def _services(
     prewarm: str | Warmer | None,
 ) -> Services:
     """What every actor is given; the ports it is made of are closed when the stack is left."""
-    cache = _kept(stack, _cache(folder, system.clock))
+    cache = _kept(stack, PatientCache(_cache(folder, system.clock), system.clock))
     found_llm = _kept(stack, wiring.make_llm(llm))
     found_warmer = _kept(stack, wiring.make_warmer(prewarm))
     found_embedder = _kept(stack, await wiring.started_embedder(embedder))
