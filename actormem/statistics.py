@@ -38,6 +38,9 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         extractions_dropped: Messages that wait no more, because too many waited or too many calls failed.
         extracted_facts, extracted_facts_refused: Facts that an LLM found beside the rules, and those left out because
             their message does not say them in these words.
+        expansions, expansions_late, expansions_failed, expansions_over_daily_tokens: Calls for other words for a query,
+            by what came of them; recall went on without those of the others.
+        expansions_skipped: Calls for them that were not made: they had just failed or were late, or were too many.
         news_refused: News for long-term memory that did not get through; it was read from the record later.
         orphan_tool_calls: Calls that were closed with a marked "no result", because none had come.
         orphan_results: Results that came for no open call: kept and listed, never shown.
@@ -74,6 +77,11 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     extractions_dropped: int
     extracted_facts: int
     extracted_facts_refused: int
+    expansions: int
+    expansions_late: int
+    expansions_failed: int
+    expansions_over_daily_tokens: int
+    expansions_skipped: int
     news_refused: int
     orphan_tool_calls: int
     orphan_results: int
@@ -118,6 +126,11 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         extractions_dropped=counters.extractions_dropped,
         extracted_facts=counters.extracted_facts,
         extracted_facts_refused=counters.extracted_facts_refused,
+        expansions=counters.expansions,
+        expansions_late=counters.expansions_late,
+        expansions_failed=counters.expansions_failed,
+        expansions_over_daily_tokens=counters.expansions_over_daily_tokens,
+        expansions_skipped=counters.expansions_skipped,
         news_refused=counters.news_refused,
         orphan_tool_calls=counters.orphan_tool_calls,
         orphan_results=counters.orphan_results,

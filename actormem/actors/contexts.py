@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
+from actormem.actors.expanding import recall_expanded
 from actormem.actors.memory_messages import Recalled, RecallItems
 from actormem.actors.noting import Said, explained, gate_of, reserve_of, said, wants_profile, without_note
-from actormem.actors.recalling import NOTHING, Answer, recall
+from actormem.actors.recalling import NOTHING, Answer
 from actormem.actors.services import Services
 from actormem.actors.usage import TurnUsage
 from actormem.core.context.assembly import (
@@ -194,7 +195,7 @@ class ContextMaker:
         named = (base_owner(owner.tenant, name) for name in state.settings.knowledge)
         bases = tuple(base for base in named if base not in self._services.forgetting)
         deadline_s = options.recall_deadline_s
-        return await recall(self._services, owner, query, deadline_s, before=before, bases=bases)
+        return await recall_expanded(self._services, owner, query, deadline_s, before=before, bases=bases)
 
     def _trace(
         self,

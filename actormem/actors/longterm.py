@@ -291,13 +291,13 @@ class LongTermActor:
         version = self._partition.version
         found = await self._finding.recalled(asked, self._vectors)
         self._answers.keep(asked, found, version)
-        if not asked.session_id:  # what a turn shows of them it tells by itself
+        if asked.counts and not asked.session_id:  # what a turn shows of them it tells by itself
             self._count_shown(hit.item.id for hit in found.hits)
         return found
 
     def _begun(self, asked: say.RecallItems) -> say.Begun:
         answer = self._answers.find(asked)
-        if answer is not None:
+        if answer is not None and asked.counts:
             self._count_shown(hit.item.id for hit in answer.hits)
         return say.Begun(self._partition.speakers, answer)
 

@@ -131,6 +131,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         scope: Items of it and of no scope alone; None for all.
         deep: Archived items too.
         source_max: Hits of one message or one document at most; 0 for any number.
+        counts: Whether the hits count as shown; False where the asker chooses among them and tells by itself.
     """
 
     query: str
@@ -150,6 +151,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     scope: str | None = None
     deep: bool = False
     source_max: int = 0
+    counts: bool = True
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.filtering import BUILT_IN, Filter, Filters
 from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.precedence import Precedence
+from actormem.actors.rewrites import Rewrites
 from actormem.actors.unfinished import Unfinished
 from actormem.core.facts.declared import NONE_DECLARED, Attributes
 from actormem.core.health.retention import Retention
@@ -28,6 +29,9 @@ __all__ = ["Counters", "Options", "Services"]
 
 ERASURES_AT_ONCE = 4  # owners whose erasures are resumed at the same time: turns of others come between
 EMBED_DEADLINE_S = 60.0  # of one call: a remote embedder that hangs must not hold its owner for ever
+REWRITINGS_AT_ONCE = (
+    16  # calls for rewrites; who finds none free goes without, since a queue would be too late
+)
 PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
@@ -42,6 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         llm_deadline_s: What one background call to the LLM may take.
         daily_llm_tokens: What one owner's background calls may take in a UTC day; None for no limit.
         extract: Whether the LLM finds facts beside the rules.
+        expand_queries: Whether a recall asks the LLM for other words for its query.
         retention: How long what is remembered is kept.
         attributes: How many values the attributes of facts have, and what asks for them.
         filters: What texts pass before they are remembered.
@@ -54,6 +59,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     llm_deadline_s: float = limits.LLM_DEADLINE_S
     daily_llm_tokens: int | None = None
     extract: bool = True
+    expand_queries: bool = False
     retention: Retention = Retention()
     attributes: Attributes = NONE_DECLARED
     filters: tuple[Filter, ...] = BUILT_IN
@@ -76,6 +82,11 @@ class Counters(msgspec.Struct):
     llm_failures: int = 0
     llm_prompt_tokens: int = 0
     llm_reply_tokens: int = 0
+    expansions: int = 0
+    expansions_late: int = 0
+    expansions_failed: int = 0
+    expansions_over_daily_tokens: int = 0
+    expansions_skipped: int = 0
     embed_failures: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
@@ -165,8 +176,10 @@ class Services:
             draw_share=draw_share,
             deadline_s=options.llm_deadline_s,
         )
+        self.rewrites = Rewrites(clock)
         self.extracting = anyio.CapacityLimiter(options.summaries_at_once)
         self.erasing = anyio.CapacityLimiter(ERASURES_AT_ONCE)
+        self.rewriting = anyio.CapacityLimiter(REWRITINGS_AT_ONCE)
         self.words = Words()
         self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
         self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)

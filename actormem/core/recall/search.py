@@ -22,6 +22,7 @@ from actormem.core.recall.arms import (
     structured_arms,
 )
 from actormem.core.recall.lexical import LexicalIndex, Rows
+from actormem.core.recall.lists import asks_for_list, spread_apart
 from actormem.core.recall.neighbours import SIDE, Neighbours
 from actormem.core.recall.query import Query
 from actormem.core.recall.rank import WEIGHTS, Shares, fuse, relevance, session_prior
@@ -122,7 +123,10 @@ class Search:
         arms |= self._anchored(query, rows)
         arms |= structured_arms(query, terms, rows, self.index, self.attributes)
         arms |= standing_arms(query, rows, self.table)
-        return self._order(rows, arms, relevance(arms, close), terms)
+        scores = fuse(arms, len(rows))
+        if asks_for_list(query.text):
+            scores = spread_apart(scores, rows, self.neighbours.near)
+        return self._order(rows, scores, arms, relevance(arms, close), terms)
 
     def _anchored(self, query: Query, rows: Rows) -> dict[str, Shares]:
         """Candidates on the asked side of what the query is before or after of; nothing where no memory tells when."""
@@ -139,8 +143,7 @@ class Search:
             return {}
         return {"side": side_shares(self.table.day[rows], int(self.table.day[best[0]]), before=anchor.before)}
 
-    def _order(self, rows: Rows, arms: dict[str, Shares], sure: Shares, terms: Terms) -> Ranked:
-        raw = fuse(arms, len(rows))
+    def _order(self, rows: Rows, raw: Shares, arms: dict[str, Shares], sure: Shares, terms: Terms) -> Ranked:
         order = np.lexsort((self.table.sequence[rows], self.table.event_ms[rows], -raw))
         top = float(raw[order[0]])
         scores = np.clip(raw / top, 0.0, 1.0) * float(sure.max()) if top > 0 else np.zeros(len(rows))
