@@ -146,15 +146,20 @@ class AskTimeoutError(ActorMemError, TimeoutError):
 
 
 class StoppedError(ActorMemError):
-    """The one asked has ended: you closed it, or its supervisor gave it up.
+    """The one asked has ended: you closed it, it crashed, or its supervisor gave it up for a while.
+
+    What was acknowledged before is kept. Where the text says that the outcome is unknown, the same message id may be
+    sent again; otherwise nothing changed.
 
     Attributes:
-        reason: Why it ended.
+        reason: Why it ended; of a crash, the type of the exception.
+        retry_after_s: Seconds for which one that was given up answers nobody, before it is tried again; else 0.0.
     """
 
-    def __init__(self, message: str, *, reason: str) -> None:
+    def __init__(self, message: str, *, reason: str, retry_after_s: float = 0.0) -> None:
         super().__init__(f"{message}: {reason}")
         self.reason = reason
+        self.retry_after_s = retry_after_s
 
 
 class StorageError(ActorMemError):

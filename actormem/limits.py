@@ -46,6 +46,7 @@ SNAPSHOT_EVERY_EVENTS: Final = 256  # waking replays at most this many events
 OUTCOME_WAIT_S: Final = 1.0  # leaving a turn under cancellation waits this long for its acknowledgement
 TURN_WAIT_S: Final = 30.0  # a turn waits this long for the one before it
 SETTLE_TIMEOUT_S: Final = 600.0  # waiting for background work: summaries of a slow model
+CLOSE_REPORT_S: Final = 2.0  # of real time: closing counts what is left to do for so long at most
 IDLE_S: Final = 900.0  # without a message before an actor is passivated; Orleans' default
 RESIDENT_LIMIT: Final = 10_000  # sessions, and owners, in memory at once
 MAILBOX_MESSAGES: Final = 256  # a few seconds of a busy session; beyond it senders wait or are refused
@@ -75,6 +76,7 @@ EMBED_WAIT_S: Final = 0.5  # background texts wait this long at most for queries
 EMBED_RETRY_S: Final = 5.0
 WRITE_THRESHOLD: Final = 0.3  # importance from which a fact is written
 SUMMARY_LOST_S: Final = 600.0  # a summary that is not back by then was lost in a crash: it is asked for again
+RESUMED_AT_ONCE: Final = 32  # sessions woken together at opening for the summaries they waited for
 SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this many sessions at once
 
 # --- queries, on the reply path ---------------------------------------------------------------------
@@ -100,4 +102,5 @@ assert SUMMARY_SHARE_FIRST + RECALL_SHARE_FIRST + ENTITIES_SHARE_FIRST < 1
 assert SUMMARY_SHARE_FIRST + ENTITIES_SHARE_FIRST < COMPACT_AT, "blocks alone must not fill a context"
 assert MESSAGE_SHARE_MAX < 1
 assert RECALL_DEADLINE_S < TURN_WAIT_S
+assert RESUMED_AT_ONCE <= SUMMARY_QUEUE_MAX
 assert SUMMARY_LOST_S > 2 * LLM_TRIES * LLM_DEADLINE_S, "a slow summary is not a lost one"

@@ -14,6 +14,7 @@ from actormem import limits, wiring
 from actormem.actors.embedding import EmbeddingActor
 from actormem.actors.filtering import Filter, checked_filters
 from actormem.actors.longterm import LongTermActor
+from actormem.actors.patient_cache import PatientCache
 from actormem.actors.services import Options, Services
 from actormem.actors.session import SessionActor
 from actormem.actors.summarizer import SummarizerActor
@@ -110,12 +111,19 @@ async def open(
             stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
         )
         _register(system, services, idle_s, resident_limit)
-        await stack.enter_async_context(system)
         runtime = Runtime(system, services, tokenizers, positive("turn_wait_s", turn_wait_s))
-        await runtime.resume()
+        await _begin(stack, system, runtime, folder)
         with left:
             yield runtime
     left.go_on()
+
+
+async def _begin(stack: AsyncExitStack, system: ActorSystem, runtime: Runtime, folder: Path | None) -> None:
+    """Let actors live until the stack is left, and take up what was in flight."""
+    if folder is not None:  # what is in memory alone is not taken up again
+        stack.push_async_callback(runtime.closed)
+    await stack.enter_async_context(system)
+    await runtime.resume()
 
 
 @asynccontextmanager
@@ -142,7 +150,7 @@ async def _services(
     prewarm: str | Warmer | None,
 ) -> Services:
     """What every actor is given; the ports it is made of are closed when the stack is left."""
-    cache = _kept(stack, _cache(folder, system.clock))
+    cache = _kept(stack, PatientCache(_cache(folder, system.clock), system.clock))
     found_llm = _kept(stack, wiring.make_llm(llm))
     found_warmer = _kept(stack, wiring.make_warmer(prewarm))
     found_embedder = _kept(stack, await wiring.started_embedder(embedder))

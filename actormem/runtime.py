@@ -8,9 +8,11 @@ import msgspec
 from actormem import wiring
 from actormem.actors import messages as say
 from actormem.actors.extracting import EXTRACT_INTENTS
-from actormem.actors.memory_messages import EndErasures
+from actormem.actors.memory_messages import EndErasures, ResumeSummaries
+from actormem.actors.resuming import SUMMARY_INTENTS
 from actormem.actors.services import Services
 from actormem.actors.unfinished import unfinished_erasures
+from actormem.closing import Remaining, remaining_work
 from actormem.core.budget import Budget
 from actormem.core.context.layout import Layout
 from actormem.core.erasure import BYTES_INTENTS, ERASURE_INTENTS
@@ -37,7 +39,12 @@ Unset: TypeAlias = msgspec.UnsetType
 
 
 class Runtime(Upkeep, KnowledgeMemory, Exporting):
-    """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in."""
+    """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in.
+
+    Attributes:
+        remaining: What was left to do when it was closed, a `Remaining`; it is logged too. None while it is open, of a
+            memory without a folder, and where the disk did not say in time.
+    """
 
     def __init__(
         self, system: ActorSystem, services: Services, tokenizers: wiring.Tokenizers, turn_wait_s: float
@@ -45,6 +52,7 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
         super().__init__(system, services)
         self._tokenizers = tokenizers
         self._turn_wait_s = turn_wait_s
+        self.remaining: Remaining | None = None
 
     def __repr__(self) -> str:
         sessions, owners = self._system.residents("session"), self._system.residents("longterm")
@@ -62,9 +70,15 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
         for key in await services.record.behind():
             if not services.unfinished.holds(key.owner):
                 self._system.ref("session", key).tell(say.Wake())
+        if await services.record.owners_with_intents(SUMMARY_INTENTS):
+            self._system.ref("upkeep", "summaries").tell(ResumeSummaries())
         if services.llm is not None and services.options.extract:
             for owner in await services.record.owners_with_intents(EXTRACT_INTENTS):
                 self._system.ref("longterm", owner).tell(say.Wake())
+
+    async def closed(self) -> None:
+        """Count what is left to do, when every actor has ended; `open` does it."""
+        self.remaining = await remaining_work(self._services.record, self._system.statistics())
 
     # --- sessions ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,7 @@
-"""What every test may use: both event loops, by name; and generated examples that are the same at each run."""
+"""What every test may use: the event loops, by name; and generated examples that are the same at each run."""
+
+from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -8,8 +11,28 @@ settings.register_profile(
 )
 settings.load_profile("same")
 
+LOOPS = ["asyncio", "trio", *(["uvloop"] if find_spec("uvloop") else [])]
+ON_UVLOOP = ("test_kernel", "test_session", "test_turn", "test_compacting", "test_memory")
+"""Files about the kernel and the actors, whose tests run on uvloop too."""
 
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Each async test runs once on asyncio and once on trio."""
-    return str(request.param)
+
+@pytest.fixture(params=LOOPS)
+def anyio_backend(request: pytest.FixtureRequest) -> str | tuple[str, dict[str, Any]]:
+    """Each async test runs once on asyncio and once on trio; those about actors on asyncio with uvloop, too."""
+    name = str(request.param)
+    return ("asyncio", {"use_uvloop": True}) if name == "uvloop" else name
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what uvloop is not for: it is another loop for the same asyncio."""
+    items[:] = [item for item in items if not _on_uvloop(item) or item.path.name.startswith(ON_UVLOOP)]
+
+
+def _on_uvloop(item: pytest.Item) -> bool:
+    called = getattr(item, "callspec", None)
+    return called is not None and called.params.get("anyio_backend") == "uvloop"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--rounds N`: how often the child process of `tests/crash/test_conversation_kill.py` is killed."""
+    parser.addoption("--rounds", type=int, default=None, help="kills of a conversing process, by hand")

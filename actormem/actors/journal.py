@@ -9,6 +9,7 @@ from collections.abc import Callable
 import anyio.to_thread
 
 from actormem.actors.history import decoded
+from actormem.actors.resuming import summary_settled
 from actormem.actors.rewinding import Return, found_state
 from actormem.actors.services import Services
 from actormem.core.session.decide import Draft
@@ -21,8 +22,10 @@ from actormem.errors import StorageError
 from actormem.limits import SNAPSHOT_EVERY_EVENTS
 from actormem.ports import (
     AppendEvents,
+    DeleteIntent,
     EraseSession,
     MarkShown,
+    PutIntent,
     ReleaseNames,
     ReplaceTexts,
     SaveSnapshot,
@@ -145,10 +148,18 @@ class Journal:
         self._snapshot_sequence = 0
         self._submit([ReplaceTexts(self.key, texts)], done)
 
+    def note(self, write: PutIntent | DeleteIntent) -> None:
+        """Keep what is to be done for the session, or strike it; nobody waits for it.
+
+        Raises:
+            OverloadedError: The record's queue is full; nothing changed.
+        """
+        self._submit([write], None)
+
     def erase(self, done: Done) -> None:
         """Begin again as a session that never was."""
         self.state, self.names, self.progress, self._snapshot_sequence = Working(), set(), 0, 0
-        self._submit([EraseSession(self.key)], done)
+        self._submit([EraseSession(self.key), summary_settled(self.key)], done)
 
     def _count_orphans(self, events: tuple[SessionEvent, ...]) -> None:
         counters = self._services.counters

@@ -46,6 +46,7 @@ __all__ = [
     "Recalled",
     "RememberBlocks",
     "RememberItem",
+    "ResumeSummaries",
     "RetentionDue",
     "RetireItems",
     "Retirement",
@@ -368,6 +369,10 @@ class EndErasures(msgspec.Struct, frozen=True):
 
     owner: Owner
     held: bool = False
+
+
+class ResumeSummaries(msgspec.Struct, frozen=True):
+    """Have those summaries made that sessions waited for when the process ended. A tell to upkeep, at opening."""
 
 
 class Retirement(msgspec.Struct, frozen=True):

@@ -226,7 +226,12 @@ class Redacted(msgspec.Struct, frozen=True):
 
 
 class Wake(msgspec.Struct, frozen=True):
-    """Be there, and take up what was in flight. A tell."""
+    """Be there, and take up what was in flight. A tell.
+
+    With `summary_noted` a summary that was asked for is one of these things, or was.
+    """
+
+    summary_noted: bool = False
 
 
 class Settle(msgspec.Struct, frozen=True):

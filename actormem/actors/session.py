@@ -45,7 +45,7 @@ class SessionActor:
         self._services = services
         self._news = News(key, services)
         self._journal = Journal(key, services, self._news.durable)
-        self._compactor = Compactor(key, services)
+        self._compactor = Compactor(key, services, self._journal.note)
         self._calibrator = Calibrator(services)
         self._adding = Adding(services, self._calibrator)
         self._contexts = ContextMaker(key, services, self._compactor)
@@ -136,6 +136,7 @@ class SessionActor:
             case say.Erase():
                 self._erase(reply)
             case say.Wake():
+                self._compactor.woken(noted=message.summary_noted)
                 self._after()
             case say.Settle():
                 assert reply is not None

@@ -2,7 +2,8 @@
 
 Law of this file: it does what the front door does when it forgets, by the same road. It asks; nobody asks it but to
 settle. What fails is counted, and tried again: the retention the next day, an erasure at the next opening. One is
-shared by all owners for the retention; one of each owner's own ends his erasures.
+shared by all owners for the retention, another for the summaries that were waited for; one of each owner's own ends
+his erasures.
 """
 
 from contextlib import suppress
@@ -12,6 +13,7 @@ from actormem.actors import memory_messages as say
 from actormem.actors.erasures import Erasures
 from actormem.actors.expiring import has_expired
 from actormem.actors.messages import ExpireTexts, Redacted, Settle, Wake
+from actormem.actors.resuming import resume_summaries
 from actormem.actors.retiring import files_due
 from actormem.actors.services import Services
 from actormem.core.erasure import FILES
@@ -52,6 +54,9 @@ class UpkeepActor:
                     self._services.counters.retention_failures += 1
             case say.EndErasures():
                 await self._end_erasures(message.owner, held=message.held)
+            case say.ResumeSummaries():
+                with suppress(StorageError):  # what cannot be read stays noted
+                    await resume_summaries(self._services)
             case Settle():
                 assert reply is not None
                 reply.answer(None)

@@ -73,6 +73,7 @@ class Registry:
         with anyio.move_on_after(share_s):
             for ending in endings:
                 await ending.ended.wait()
+        self.counters.cut_off += sum(not ending.ended.is_set() for ending in endings)
         self.cut(reason)
 
     def cut(self, reason: str) -> None:
@@ -98,7 +99,7 @@ class Registry:
         refusal = self._kind.book.refusal(key, self.clock.monotonic_s()) if len(self._kind.book) else None
         if refusal is not None:
             left_s, name = refusal
-            self._refuse(f"{self.name} was given up and is tried again in {left_s:.1f} s", name)
+            self._refuse(f"{self.name} was given up and is tried again in {left_s:.1f} s", name, left_s)
         if self._idle_s is not None and not self._sweeping:
             self._sweeping = True
             self._kind.start(self._residents.sweep)
@@ -107,6 +108,6 @@ class Registry:
         self._kind.start(cell.run)
         return cell
 
-    def _refuse(self, message: str, reason: str) -> None:
+    def _refuse(self, message: str, reason: str, left_s: float = 0.0) -> None:
         self.counters.refused += 1
-        raise StoppedError(message, reason=reason)
+        raise StoppedError(message, reason=reason, retry_after_s=left_s)

@@ -22,6 +22,7 @@ class Counters(msgspec.Struct, kw_only=True):
     waited: int = 0
     coalesced: int = 0
     discarded: int = 0
+    cut_off: int = 0
     errors: int = 0
     last_error: str = ""
     last_crash: str = ""
@@ -52,6 +53,8 @@ class KindStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Waiting messages replaced by a newer one with the same key."""
     discarded: int
     """Tells that were in a mailbox when their actor was given up or cut off."""
+    cut_off: int
+    """Actors that the end of the system did not wait for any longer."""
     errors: int
     """Errors that nobody waited for: of a tell, of `stopped`, of `on_crash`."""
     last_error: str

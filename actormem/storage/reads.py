@@ -185,6 +185,14 @@ def owners_with_intents(connection: sqlite3.Connection, prefix: str) -> tuple[Ow
     return tuple(Owner(tenant, user) for tenant, user in (checked_types(row, str, str) for row in rows))
 
 
+def intent_counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """How much is still to be done, by what the names begin with."""
+    rows = connection.execute(
+        "SELECT substr(name, 1, instr(name, ':')), count(*) FROM intents GROUP BY 1 ORDER BY 1"
+    )
+    return dict(checked_types(row, str, int) for row in rows)
+
+
 def shown_in(connection: sqlite3.Connection, owner: Owner, id: str) -> tuple[tuple[SessionKey, int], ...]:
     """Sessions and events whose notes show an item; only a knowledge base's stand in sessions of others."""
     rows = connection.execute(

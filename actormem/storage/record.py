@@ -246,6 +246,9 @@ class SqliteRecord:
     async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
         return await self._read_behind(lambda connection: reads.owners_with_intents(connection, prefix))
 
+    async def intent_counts(self) -> dict[str, int]:
+        return await self._read(reads.intent_counts)
+
     async def base_contents(self, base: Owner) -> BaseContents:
         return await self._read_behind(lambda connection: reads.base_contents(connection, base))
 

@@ -1,10 +1,11 @@
 """A record that fails at the call you choose, before one that works.
 
 Law: it keeps the promises of the port, those about failing too: the first failed commit is the last one tried, and
-what failed may have been written or not.
+what failed may have been written or not. What hangs is never told of, nor is what comes after it.
 """
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import anyio
@@ -27,9 +28,10 @@ from actormem.ports import (
 
 __all__ = ["DiskFault", "FailingRecord"]
 
-DiskFault: TypeAlias = Literal["full", "unsynced", "unread"]
+DiskFault: TypeAlias = Literal["full", "unsynced", "unread", "hang"]
 """`full`: a commit is not written. `unsynced`: it is written, and told to have failed, as by an fsync. `unread`: a
-question is not answered."""
+question is not answered. `hang`: a commit does not come, nor do those after it, until they are released: one after the
+other they are a disk that drips."""
 Then: TypeAlias = Callable[[StorageError | None], None]
 
 
@@ -38,7 +40,7 @@ class FailingRecord:
 
     Args:
         record: Does all the rest.
-        at: Which one fails, from 1; commits are counted for `full` and `unsynced`, questions for `unread`.
+        at: Which one fails, from 1; questions are counted for `unread`, commits for the others.
         fault: How; see `DiskFault`.
 
     Attributes:
@@ -51,6 +53,21 @@ class FailingRecord:
         self._at = at
         self._fault: DiskFault = fault
         self._failure: StorageError | None = None
+        self._held: deque[tuple[Sequence[Write], Then | None]] = deque()
+        self._hanging = False
+
+    @property
+    def hanging_count(self) -> int:
+        """Commits that hang now."""
+        return len(self._held)
+
+    def release(self, count: int | None = None) -> None:
+        """Let so many of the commits that hang be written, oldest first; with None all, and the disk works again."""
+        if count is None:
+            self._hanging = False
+        for _ in range(len(self._held) if count is None else min(count, len(self._held))):
+            writes, then = self._held.popleft()
+            self._record.submit(writes, then)
 
     @property
     def failed(self) -> bool:
@@ -60,8 +77,12 @@ class FailingRecord:
     def submit(self, writes: Sequence[Write], then: Then | None = None) -> None:
         if self._failure is not None:
             raise self._failure.with_traceback(None)
-        if self._fault == "unread" or not writes or not self._is_due():
+        if not self._hanging and (self._fault == "unread" or not writes or not self._is_due()):
             self._record.submit(writes, then)
+            return
+        if self._fault == "hang":
+            self._hanging = True
+            self._held.append((writes, then))
             return
         failure = self._failure = self._error()
 
@@ -159,6 +180,10 @@ class FailingRecord:
     async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
         self._asked()
         return await self._record.owners_with_intents(prefix)
+
+    async def intent_counts(self) -> Mapping[str, int]:
+        self._asked()
+        return await self._record.intent_counts()
 
     def _asked(self) -> None:
         if self._fault == "unread" and self._is_due():

@@ -10,13 +10,13 @@ from typing import Final, Literal, TypeAlias
 import anyio
 import numpy as np
 
-from actormem.core.values import JsonValue
+from actormem.core.values import JsonValue, Owner
 from actormem.errors import ProviderError
 from actormem.kernel.clock import Clock
-from actormem.ports import LLM, Embedder, Vectors
+from actormem.ports import LLM, Cache, Embedder, Vectors
 from actormem.testing.failing_record import DiskFault, FailingRecord
 
-__all__ = ["DiskFault", "FailingEmbedder", "FailingLLM", "FailingRecord", "ModelFault"]
+__all__ = ["DiskFault", "FailingCache", "FailingEmbedder", "FailingLLM", "FailingRecord", "ModelFault"]
 
 ModelFault: TypeAlias = Literal["error", "bug", "hang", "drip", "garbage"]
 """`error`: a ProviderError. `bug`: an exception that the port does not allow. `hang`: no answer until it is cancelled.
@@ -107,6 +107,43 @@ class FailingLLM(Failing):
     async def aclose(self) -> None:
         """Close the model behind it."""
         await self._llm.aclose()
+
+
+class FailingCache(Failing):
+    """A cache whose n-th call fails, be it to read, to keep or to drop; garbage is what it gives for every key.
+
+    It breaks the promise of the port that a cache never raises: who uses it must outlive that too.
+
+    Args:
+        cache: Answers all other calls.
+        at: Which call fails, from 1.
+        fault: How; see `ModelFault`.
+        clock: What `drip` is slept by.
+    """
+
+    def __init__(self, cache: Cache, *, at: int, fault: ModelFault, clock: Clock) -> None:
+        super().__init__("cache", at=at, fault=fault, clock=clock)
+        self._cache = cache
+
+    async def get_many(self, owner: Owner, keys: Sequence[str]) -> list[bytes | None]:
+        """What the cache behind it has, or the fault."""
+        if await self.suffered(DRIP_S):
+            return [GARBAGE.encode() for _ in keys]
+        return await self._cache.get_many(owner, keys)
+
+    async def put_many(self, owner: Owner, entries: Mapping[str, bytes]) -> None:
+        """Kept by the cache behind it, or the fault."""
+        if not await self.suffered(DRIP_S):
+            await self._cache.put_many(owner, entries)
+
+    async def drop_owner(self, owner: Owner) -> None:
+        """Dropped by the cache behind it, or the fault."""
+        await self.suffered(DRIP_S)
+        await self._cache.drop_owner(owner)
+
+    async def aclose(self) -> None:
+        """Close the cache behind it."""
+        await self._cache.aclose()
 
 
 class FailingEmbedder(Failing):

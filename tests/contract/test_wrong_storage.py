@@ -338,7 +338,7 @@ class Late(Spoiled):
 
 
 class Backwards(Spoiled):
-    """Reads lists in the other order, prefixes in any case, and one owner at most of any limit."""
+    """Reads lists in the other order, prefixes in any case and short, and one owner at most of any limit."""
 
     async def sessions(self, owner: Owner) -> Any:
         return (await self.record.sessions(owner))[::-1]
@@ -348,6 +348,9 @@ class Backwards(Spoiled):
 
     async def owners_with_intents(self, prefix: str = "") -> Any:
         return await self.record.owners_with_intents(prefix.lower())
+
+    async def intent_counts(self) -> Any:
+        return {name.rpartition(":")[0]: count for name, count in (await self.record.intent_counts()).items()}
 
     async def load_items(self, owner: Owner, embedder: str) -> Any:
         found: OwnerItems = await self.record.load_items(owner, embedder)
@@ -408,6 +411,7 @@ RECORDS: Mapping[Any, set[str]] = {
         "8_owners_are_listed_up_to_the_limit",
         "8_items_come_by_number_in_their_newest_state",
         "8_owners_are_found_by_what_the_names_of_their_intents_begin_with",
+        "8_intents_are_counted_for_all_owners_by_what_their_names_begin_with",
     },
     without(PutVectors): {"8_vectors_are_kept_per_embedder_and_only_for_items_that_are_there"},
     Stubborn: {"8_a_vector_goes_when_the_words_of_its_item_change"},

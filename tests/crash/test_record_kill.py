@@ -5,10 +5,7 @@ kills it after so many lines, opens the folder and looks. A child that acknowled
 caught by the same look, which shows that the look can fail.
 """
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +13,7 @@ import pytest
 
 from actormem.core.values import Owner, SessionKey
 from actormem.storage.record import open_record
+from tests.crash.killing import heard
 
 TALK = SessionKey(Owner("shop", "ada"), "s-1")
 BATCH = 3  # events in one transaction
@@ -59,29 +57,10 @@ anyio.run(main)
 """
 
 
-def environment() -> dict[str, str]:
-    """Ours, with the same places to import from."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-
-
-class Round:
+def acknowledged(folder: Path, durability: str, *, early: bool, lines: int) -> list[tuple[int, int]]:
     """What a child acknowledged before it was killed: pairs of the last event and the item's number."""
-
-    def __init__(self, folder: Path, durability: str, *, early: bool, lines: int) -> None:
-        arguments = [str(folder), durability, "early" if early else "honest"]
-        process = subprocess.Popen(
-            [sys.executable, "-c", CHILD, *arguments], stdout=subprocess.PIPE, env=environment()
-        )
-        assert process.stdout is not None
-        try:
-            heard = [process.stdout.readline() for _ in range(lines)]
-        finally:
-            process.kill()
-        rest, _ = process.communicate()
-        # A kill may tear the last line: what was not said whole was not said.
-        whole = [line for line in [*heard, *rest.splitlines(keepends=True)] if line.endswith(b"\n")]
-        assert len(whole) >= lines, "the child ended before it was killed"
-        self.told = [(int(last), int(number)) for last, number in map(bytes.split, whole)]
+    arguments = [str(folder), durability, "early" if early else "honest"]
+    return [(int(last), int(number)) for last, number in heard(CHILD, arguments, lines)]
 
 
 async def losses(folder: Path, told: list[tuple[int, int]]) -> list[str]:
@@ -119,7 +98,7 @@ def rounds(count: int) -> Iterator[tuple[int, str]]:
 async def kill_and_look(folder: Path, count: int) -> None:
     told: list[tuple[int, int]] = []
     for lines, durability in rounds(count):
-        told += Round(folder, durability, early=False, lines=lines).told
+        told += acknowledged(folder, durability, early=False, lines=lines)
         assert await losses(folder, told) == []
     assert len(told) >= count
 
@@ -143,5 +122,5 @@ async def test_nothing_acknowledged_is_lost_by_thirty_kills(tmp_path: Path) -> N
 
 @pytest.mark.anyio
 async def test_a_child_that_acknowledges_before_the_commit_is_caught(tmp_path: Path) -> None:
-    told = Round(tmp_path, "process", early=True, lines=1).told
+    told = acknowledged(tmp_path, "process", early=True, lines=1)
     assert await losses(tmp_path, told) == ["event 3 is lost", "item 1 is lost"]

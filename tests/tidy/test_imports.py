@@ -10,6 +10,7 @@ from tests.tidy import source
 
 INNER = {"errors", "limits"}
 FRONT = {
+    "closing",
     "documents",
     "exporting",
     "front",

@@ -16,7 +16,7 @@ from actormem.ports import Record
 from actormem.testing.faults import DiskFault, FailingEmbedder, FailingLLM, FailingRecord, ModelFault
 from tests.runtimes import FakeClock, ScriptedEmbedder, ScriptedLLM, answered, files_holding, opened
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.anyio
 
 CANARY = "zanzibar-7719"
 LONG = "We spoke of the delivery, of the colour and of the price, and nothing was decided yet. " * 4

@@ -138,7 +138,7 @@ async def test_an_actor_that_hangs_is_cut_off_when_the_exit_has_run_out_and_its_
     assert isinstance(results[0], StoppedError)
     assert log == []
     counts = system.statistics().kinds["clerk"]
-    assert (counts.residents, counts.waiting, counts.discarded) == (0, 0, 1)
+    assert (counts.residents, counts.waiting, counts.discarded, counts.cut_off) == (0, 0, 1, 1)
 
 
 async def test_after_the_system_was_left_messages_are_refused() -> None:
@@ -303,3 +303,19 @@ async def test_statistics_are_frozen_and_stay_as_they_were() -> None:
         assert system.statistics().kinds["clerk"].messages == 1
         with pytest.raises(AttributeError):
             before.kinds["clerk"].messages = 5  # type: ignore[misc]
+
+
+async def test_these_tests_run_on_the_loop_that_their_names_say(request: pytest.FixtureRequest) -> None:
+    named = request.node.callspec.params["anyio_backend"]  # type: ignore[attr-defined]
+    if named == "trio":
+        assert not running_asyncio()
+    else:
+        assert running_asyncio().startswith("uvloop" if named == "uvloop" else "asyncio")
+
+
+def running_asyncio() -> str:
+    """The module of the running asyncio loop; empty where there is none."""
+    try:
+        return type(asyncio.get_running_loop()).__module__
+    except RuntimeError:
+        return ""

@@ -139,6 +139,16 @@ async def owners_are_found_by_what_the_names_of_their_intents_begin_with(make: M
 
 
 @promised("Record", 8)
+async def intents_are_counted_for_all_owners_by_what_their_names_begin_with(make: MakeRecord) -> None:
+    """`intent_counts` counts every owner's intents, by what stands up to the first colon of their names."""
+    async with opened(make) as record:
+        same(await record.intent_counts(), {}, "the counts of none")
+        names = ((ADA, "erase:a:b"), (BOB, "erase:c"), (ADA, "extract:1"), (BOB, "plain"))
+        await record.sync([PutIntent(owner, name, b"") for owner, name in names])
+        same(await record.intent_counts(), {"": 1, "erase:": 2, "extract:": 1}, "the counts")
+
+
+@promised("Record", 8)
 async def intents_go_with_their_owner_and_those_of_others_stay(make: MakeRecord) -> None:
     """`EraseOwner` removes the owner's intents, and no others."""
     async with opened(make) as record:
@@ -156,6 +166,7 @@ NAMES_AND_INTENTS: Final[tuple[AsyncCheck[[MakeRecord]], ...]] = (
     an_erased_session_begins_again_without_a_trace_of_its_release,
     the_newest_intent_of_a_name_stands_until_it_is_deleted,
     owners_are_found_by_what_the_names_of_their_intents_begin_with,
+    intents_are_counted_for_all_owners_by_what_their_names_begin_with,
     intents_go_with_their_owner_and_those_of_others_stay,
 )
 """One check for each thing that these writes do."""
