@@ -267,8 +267,11 @@ class OwnerMemory(FrontDoor):
         the next opening, before anything of the user is answered.
 
         Args:
-            sources: `redact` cuts the words out of the messages, episodes, notes and summaries they came from
-                or stand in; `keep` leaves the transcript as it is.
+            sources: `redact` cuts the words out of the messages they came from, and value and quote as whole words
+                out of all that was said: those that tell much by themselves (an address, an order number, four
+                Chinese characters) wherever they stand, a single word from when it was said on, in the sessions it
+                was said or shown in, what is short or common ("5", "yes") only with its sentence; see
+                `core.erased_words.reach`. `keep` leaves the transcript as it is.
 
         Raises:
             NotFoundError: The user has no item of that id.

@@ -5,16 +5,16 @@ a crash. What is to be erased is noted before the first effect, and the note goe
 done again. What the last rows leave in files is noted too, until it is cleared.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 import msgspec
 
 from actormem.actors import memory_messages as say
 from actormem.actors.messages import Erase, Redact, Redacted
-from actormem.actors.redacting import shown_words
 from actormem.actors.retiring import CLEARING, files_due
 from actormem.actors.services import Services
+from actormem.actors.sought import SessionWords, holds_any
 from actormem.actors.unfinished import unfinished_erasures
 from actormem.core.erasure import BYTES_INTENTS, FILES, Erasure, encode_erasure, erasure_name
 from actormem.core.knowledge.bases import is_base
@@ -99,27 +99,36 @@ class Erasures:
     async def unshow(self, owner: Owner, gone: say.Forgotten, *, without: SessionKey | None = None) -> Erased:
         """Take what has left memory out of the sessions that show it, and of those that write a note now.
 
-        What another session says of its own accord stands, in memory or not: of it only notes go that show the items.
+        What another session says of its own accord stands, in memory or not, but where words are cut that tell enough
+        to be sought in all of the owner's: see `core.erased_words.reach`.
         """
-        erasure = gone.erasure
         ids = tuple(item.id for item in gone.items)
         if is_base(owner):
-            counts = await self._off_notes(owner, gone.shown_in, frozenset(ids), erasure.reason)
+            counts = await self._off_notes(owner, gone.shown_in, frozenset(ids), gone.erasure.reason)
             return _erased(len(ids), counts)
-        cuts_words, cuts_values = erasure.cut == "words", erasure.cut != "notes"
-        sources = {session for item in gone.items for session, _ in item.sources if session and cuts_words}
-        keys = (gone.shown_in | {SessionKey(owner, session) for session in sources}) - {without}
-        asked = Redact(
-            words=tuple({item.quote for item in gone.items}) if cuts_words else (),
-            values=shown_words(gone.items) if cuts_values else (),
-            item_ids=ids,
-            reason=erasure.reason,
-        )
-        in_notes = Redact(words=(), values=(), item_ids=(*ids, *erasure.touched_ids), reason=erasure.reason)
+        sought = SessionWords(gone)
         residents = self._residents(owner) if gone.items else set[SessionKey]()
-        places = sorted(keys | (residents - {without}))
-        counts = await self._redacted([(key, asked if key in keys else in_notes) for key in places])
+        near = (gone.shown_in | {SessionKey(owner, one) for one in sought.session_ids}) - {without}
+        asked = {key: sought.near(key.session_id) for key in near}
+        asked |= dict.fromkeys(residents - near - {without}, sought.elsewhere)
+        asked |= await self._holding(owner, sought.elsewhere, {*asked, without})
+        counts = await self._redacted(sorted(asked.items()))
         return _erased(len(ids), counts)
+
+    async def _holding(
+        self, owner: Owner, redact: Redact, without: Collection[SessionKey | None]
+    ) -> dict[SessionKey, Redact]:
+        """Other sessions of the owner that hold words which are sought in all of them; none is woken for it.
+
+        Cost:
+            Reads all that they hold, a page at a time, and looks at it in a thread.
+        """
+        if not redact.wide:
+            return {}
+        services = self._services
+        await services.record.sync()
+        keys = {SessionKey(owner, row.session_id) for row in await services.record.sessions(owner)}
+        return {key: redact for key in sorted(keys - set(without)) if await holds_any(key, services, redact)}
 
     async def end_rows(self, owner: Owner, gone: say.Forgotten) -> None:
         """Delete the rows of items that no session shows any more; `end_files` is due then."""

@@ -194,6 +194,25 @@ class Intake:
         for item in found.changed:
             self.removed(before[item.id])
             self._put(item)
+        self._hear_on(session_id)
+        return self._stored({item.id: item for item in found.changed})
+
+    def rewritten(self, items: Sequence[Item]) -> None:
+        """Put items in in their new state; sessions are heard on from what is left of them."""
+        for item in items:
+            before = self._partition.item(item.id)
+            if before is not None:
+                self.removed(before)
+            self._put(item)
+        for session_id in {item.session_id for item in items if item.kind == "episode"}:
+            self._hear_on(session_id)
+
+    def left(self, session_id: str) -> None:
+        """The items of a session are gone."""
+        self._hear_on(session_id)
+
+    def _hear_on(self, session_id: str) -> None:
+        """The session's last episode, and what the assistant said last in it, are those that are there."""
         self._places.pop(session_id, None)
         self._answered.pop(session_id, None)
         for place, item in enumerate(self._partition.session_episodes(session_id)):
@@ -202,7 +221,6 @@ class Intake:
             if item.speaker == "assistant":
                 self._answered[session_id] = item.text
                 break
-        return self._stored({item.id: item for item in found.changed})
 
     def removed(self, item: Item) -> None:
         """An item has left the partition."""

@@ -298,7 +298,8 @@ class SessionActor:
             return
         await self._services.record.sync()
         record, state = self._services.record, self._journal.state
-        texts = redacted_texts(await record.read_events(self._key, 1, state.sequence), asked)
+        events = await record.read_events(self._key, 1, state.sequence)
+        texts = await anyio.to_thread.run_sync(redacted_texts, events, asked, limiter=self._services.counting)
         await self._rewrite(texts, asked.reason, reply)
 
     async def _expire(self, asked: say.ExpireTexts, reply: Reply | None) -> None:
