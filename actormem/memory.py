@@ -308,7 +308,11 @@ class OwnerMemory(FrontDoor):
         """What an erasure did."""
         done = await self._seen_through(owner, erasing)
         return Receipt(
-            item_count=done.item_count, text_count=done.text_count, session_count=done.session_count
+            item_count=done.item_count,
+            text_count=done.text_count,
+            session_count=done.session_count,
+            scanned_bytes=done.scan.scanned_bytes,
+            found_count=done.scan.found_count,
         )
 
     async def _seen_through(self, owner: Owner, erasing: Coroutine[object, object, Done]) -> Done:

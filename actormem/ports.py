@@ -56,6 +56,7 @@ __all__ = [
     "ReleaseNames",
     "ReplaceTexts",
     "SaveSnapshot",
+    "Scan",
     "SessionHistory",
     "SessionRow",
     "SetProgress",
@@ -274,6 +275,13 @@ class RecordStatistics(msgspec.Struct, frozen=True, kw_only=True):
     damaged_rows: int = 0
 
 
+class Scan(msgspec.Struct, frozen=True):
+    """What was looked at of the files, and how many of the texts sought stand there and should not."""
+
+    scanned_bytes: int = 0
+    found_count: int = 0
+
+
 class Record(Protocol):
     """The system of record.
 
@@ -360,4 +368,11 @@ class Record(Protocol):
         ...
 
     async def scrub(self) -> None: ...
+    async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
+        """Look for texts in all files of the folder, caches too; nothing where all is in memory.
+
+        A text that rows hold may stand there and is not counted, but where one of them is of the owner `besides`.
+        """
+        ...
+
     def statistics(self) -> RecordStatistics: ...

@@ -6,9 +6,11 @@ Nothing blocks the event loop. Erased words are cleared from the free parts of t
 of 2,700 erased texts were still found in the file).
 """
 
+import os
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,6 +28,7 @@ from actormem.ports import (
     PutItems,
     Record,
     RecordStatistics,
+    Scan,
     SessionHistory,
     SessionRow,
     StoredEvent,
@@ -38,6 +41,7 @@ from actormem.storage.failures import DamagedRowError, storage_error
 from actormem.storage.lock import folder_lock
 from actormem.storage.places import NUMBER_MARK, SCRUB_MARK, mark, read_mark
 from actormem.storage.rows import ReserveNumbers
+from actormem.storage.scanning import found_in_files, stands
 from actormem.storage.schema import Durability, connect_reader, connect_writer, files_bytes
 from actormem.storage.writer import Then, Writer
 
@@ -101,7 +105,9 @@ class Connections:
     def __init__(self, file: Path | None, durability: Durability) -> None:
         self.writing = connect_writer(file, durability)
         self.reading: list[sqlite3.Connection] = []
+        self.raw: int | None = None  # the file as bytes; see `scanning`
         try:
+            self.raw = None if file is None else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
             self.last_number = read_mark(self.writing, NUMBER_MARK)
             mark(self.writing, NUMBER_MARK, self.last_number + NUMBERS_RESERVED)
             self.reading = [self.writing] if file is None else [connect_reader(file) for _ in range(READERS)]
@@ -115,6 +121,9 @@ class Connections:
         for connection in self.reading:
             connection.close()
         self.writing.close()
+        if self.raw is not None:
+            os.close(self.raw)
+            self.raw = None
 
 
 def connect_all(file: Path | None, durability: Durability) -> Connections:
@@ -137,6 +146,7 @@ class SqliteRecord:
         # In memory there is one connection for all: the writer's token keeps reads out of its transactions.
         self._reading = self._writing if in_memory else CapacityLimiter(len(self._idle))
         self._scrubbing = anyio.Lock()
+        self._scanning = CapacityLimiter(1)
         self._damaged_rows = 0
         self._last_number = connections.last_number
         self._reserved_number = connections.last_number + NUMBERS_RESERVED
@@ -304,6 +314,18 @@ class SqliteRecord:
             raise storage_error(error, self._file) from error
         if busy:
             raise StorageError("the write-ahead log is held by another program", path=str(self._file))
+
+    async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
+        file, raw = self._file, self._connections.raw
+        if file is None or raw is None:
+            return Scan()
+        scanned_bytes, found = await to_thread.run_sync(
+            found_in_files, file.parent, texts, {file: raw}, limiter=self._scanning
+        )
+        count = 0
+        for text in found:
+            count += not await self._read(partial(stands, text=text, besides=besides))
+        return Scan(scanned_bytes, count)
 
     def statistics(self) -> RecordStatistics:
         writer = self.writer

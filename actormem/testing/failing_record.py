@@ -18,6 +18,7 @@ from actormem.ports import (
     OwnerRow,
     Record,
     RecordStatistics,
+    Scan,
     SessionHistory,
     SessionRow,
     StoredEvent,
@@ -88,6 +89,10 @@ class FailingRecord:
     async def scrub(self) -> None:
         await self.sync()
         await self._record.scrub()
+
+    async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
+        self._asked()
+        return await self._record.scan(texts, besides)
 
     def next_item_number(self) -> int:
         return self._record.next_item_number()
