@@ -329,6 +329,8 @@ class SessionActor:
         if self._journal.failure is not None:
             raise self._journal.failure
         await self._journal.load()
+        self._contexts.redacted(self._journal.state)
+        self._calibrator.redacted()
         draft = self._journal.draft()
         decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms(), reason)
         self._journal.commit(draft, _acknowledge(reply, say.Redacted(len(texts))))
@@ -343,6 +345,7 @@ class SessionActor:
         self._waiting.erased()
         assert reply is not None
         self._contexts.erased()
+        self._calibrator.redacted()
         self._journal.erase(partial(_answer, reply, existed))
         self._after()
 

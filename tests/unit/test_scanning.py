@@ -3,11 +3,11 @@
 import logging
 import os
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
+import anyio
 import pytest
 
 import actormem
@@ -103,7 +103,7 @@ async def test_looking_at_the_record_leaves_its_locks(tmp_path: Path) -> None:
         scan = await record.scan([STREET], Owner("", "ada"))
         assert scan.scanned_bytes > 0
         asked = [sys.executable, "-c", LOCKED, str(tmp_path / DATABASE_NAME)]
-        assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "locked\n"
+        assert (await anyio.run_process(asked)).stdout == b"locked\n"
 
 
 def test_a_text_across_two_pieces_is_found_and_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
