@@ -237,7 +237,8 @@ class OwnerMemory(FrontDoor):
 
         Ids and times are kept, so that the same log, or a longer one, may be imported again and adds nothing
         twice; a message without an id is known by its words and time. What the log says never takes the place
-        of what was said later.
+        of what was said later. What was forgotten is not taken in again: the texts of a forgotten item or session, and
+        of a forgotten user all that is older than the forgetting or does not say when it was said.
 
         Args:
             scope: The agent whose log it is; empty for all of the user's.
@@ -286,13 +287,20 @@ class OwnerMemory(FrontDoor):
         return await self._receipt(owner, self._forget_item(owner, asked))
 
     async def forget_session(self, session_id: str, *, user: str, tenant: str = "") -> Receipt:
-        """Erase a session: its messages, summaries and notes, and every memory that came from it."""
+        """Erase a session: its messages, summaries and notes, and every memory that came from it.
+
+        Hashes of its texts stay, so that no import brings them back.
+        """
         owner = owner_of(user, tenant)
         key = SessionKey(owner, checked_id(session_id, "session id"))
         return await self._receipt(owner, self._erasures.forget_session(key))
 
     async def forget_user(self, user: str, *, tenant: str = "") -> Receipt:
-        """Erase everything of a user: sessions, memories, vectors, caches."""
+        """Erase everything of a user: sessions, memories, vectors, caches.
+
+        A keyed hash of tenant and user stays with the time: messages from before it are refused, by imports passed
+        over. What the user says anew is taken in.
+        """
         owner = owner_of(user, tenant)
         return await self._receipt(owner, self._erasures.forget_user(owner))
 

@@ -359,6 +359,10 @@ class Record(Protocol):
         """The tenant's knowledge bases, by name."""
         ...
 
+    async def forgotten_ms(self, owner: Owner) -> int:
+        """When the owner was erased the last time with a time to be kept; 0 for never."""
+        ...
+
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
         """What is still to be done for the owner: name and body of each, by name."""
         ...

@@ -82,7 +82,7 @@ class Erasures:
             for key in sorted(keys | self._residents(owner)):
                 await services.ref("session", key).ask(Erase(), timeout_s=ASK_TIMEOUT_S)
             gone = cast("say.Forgotten", await self._memory(owner, say.DropItems("")))
-            await self._end_whole(owner, "forgotten")
+            await self._end_whole(owner, "forgotten", services.clock.now_ms())
         finally:
             services.forgetting.discard(owner)
         text_count = sum(one.text_count for one in held)
@@ -169,11 +169,11 @@ class Erasures:
         erasure = Erasure(whole=True)
         await self._services.record.sync([PutIntent(owner, erasure_name(erasure), encode_erasure(erasure))])
 
-    async def _end_whole(self, owner: Owner, reason: str) -> None:
+    async def _end_whole(self, owner: Owner, reason: str, forgotten_ms: int = 0) -> None:
         """Delete all rows, and clear caches and files."""
         await self._drop_cached(owner)
         due = self._bytes_due()
-        await self._services.record.sync([due, EraseOwner(owner)])
+        await self._services.record.sync([due, EraseOwner(owner, forgotten_ms)])
         await self._services.stop("longterm", owner, reason)
         await self._clear((due.name,))
 

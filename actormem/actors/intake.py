@@ -47,6 +47,7 @@ class Intake:
         links: Which items come from which messages, and which are of one subject.
         blocks: Which items stand for which summary blocks.
         outdated: What of the words of messages is no longer so.
+        forgotten_ms: When the owner was forgotten as a whole: what was said before is not taken in; 0 for never.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Intake:
         self._services = services
         self.links = Links(partition)
         self.blocks = BlockItems(partition, services)
+        self.forgotten_ms = 0
         self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
         self._places: dict[str, int] = {}
         self._answered: dict[str, str] = {}
@@ -248,6 +250,8 @@ class Intake:
         changed: dict[str, Item] = {}
         for message in messages:
             if message.role not in SPOKEN_ROLES or not message.text.strip():
+                continue
+            if message.time_ms < self.forgotten_ms:
                 continue
             known = bool(self.links.of_source((session_id, message.id)))
             if known and message.role == "user":

@@ -173,6 +173,7 @@ class SessionActor:
     async def _add(self, asked: say.AddMessages, reply: Reply | None) -> None:
         if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
             raise UsageError("this turn has ended", hint="open a new one")
+        await self._adding.check_times(self._key.owner, asked.messages)
         draft = self._draft(asked.settings)
         added = [await self._take_in(draft, message) for message in asked.messages]
         self._journal.commit(draft, _acknowledge(reply, tuple(added)))
@@ -211,6 +212,7 @@ class SessionActor:
             raise UsageError(
                 "a message of this id is in the session already", hint="give the new turn its own id"
             )
+        await self._adding.check_times(self._key.owner, (asked.message,))
         draft = self._draft(asked.settings)
         await self._calibrator.adopt(draft)
         decide.check_room(draft.state.settings)

@@ -38,6 +38,7 @@ from actormem.ports import (
 from actormem.storage import item_reads, reads
 from actormem.storage.checks import check_write
 from actormem.storage.failures import DamagedRowError, storage_error
+from actormem.storage.forgotten import read_forgotten
 from actormem.storage.lock import folder_lock
 from actormem.storage.places import NUMBER_MARK, SCRUB_MARK, mark, read_mark
 from actormem.storage.rows import ReserveNumbers
@@ -244,6 +245,9 @@ class SqliteRecord:
 
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         return await self._read(lambda connection: reads.shown_in(connection, owner, item_id))
+
+    async def forgotten_ms(self, owner: Owner) -> int:
+        return await self._read(lambda connection: read_forgotten(connection, owner))
 
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
         return await self._read(lambda connection: reads.intents(connection, owner))

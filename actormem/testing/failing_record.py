@@ -90,6 +90,10 @@ class FailingRecord:
         await self.sync()
         await self._record.scrub()
 
+    async def forgotten_ms(self, owner: Owner) -> int:
+        self._asked()
+        return await self._record.forgotten_ms(owner)
+
     async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
         self._asked()
         return await self._record.scan(texts, besides)

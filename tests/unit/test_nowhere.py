@@ -127,5 +127,3 @@ async def test_a_canary_in_every_place_is_nowhere(what: str, tmp_path: Path) -> 
         llm.prompts.clear()
         assert holders() == []
         assert files_holding(tmp_path, canary()) == []
-
-
