@@ -17,11 +17,11 @@ from tests.runtimes import ScriptedEmbedder, ScriptedLLM, Wire, answered, files_
 
 pytestmark = pytest.mark.anyio
 
-LETTERS = [81, 117, 105, 108, 108, 111, 110]
+LETTERS = [86, 101, 115, 112, 105, 110, 107, 101, 114]
 
 
 def canary() -> str:
-    return " ".join(("9", bytes(LETTERS).decode(), "Walk"))
+    return " ".join(("7", bytes(LETTERS).decode(), "Lane"))
 
 
 def summary(prompt: list[Wire]) -> str:
