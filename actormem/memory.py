@@ -237,7 +237,8 @@ class OwnerMemory(FrontDoor):
 
         Ids and times are kept, so that the same log, or a longer one, may be imported again and adds nothing
         twice; a message without an id is known by its words and time. What the log says never takes the place
-        of what was said later.
+        of what was said later. What was forgotten is not taken in again: the texts of a forgotten item or session, and
+        of a forgotten user all that is older than the forgetting or does not say when it was said.
 
         Args:
             scope: The agent whose log it is; empty for all of the user's.
@@ -267,8 +268,11 @@ class OwnerMemory(FrontDoor):
         the next opening, before anything of the user is answered.
 
         Args:
-            sources: `redact` cuts the words out of the messages, episodes, notes and summaries they came from
-                or stand in; `keep` leaves the transcript as it is.
+            sources: `redact` cuts the words out of the messages they came from, and value and quote as whole words
+                out of all that was said: those that tell much by themselves (an address, an order number, four
+                Chinese characters) wherever they stand, a single word from when it was said on, in the sessions it
+                was said or shown in, what is short or common ("5", "yes") only with its sentence; see
+                `core.erased_words.reach`. `keep` leaves the transcript as it is.
 
         Raises:
             NotFoundError: The user has no item of that id.
@@ -283,13 +287,20 @@ class OwnerMemory(FrontDoor):
         return await self._receipt(owner, self._forget_item(owner, asked))
 
     async def forget_session(self, session_id: str, *, user: str, tenant: str = "") -> Receipt:
-        """Erase a session: its messages, summaries and notes, and every memory that came from it."""
+        """Erase a session: its messages, summaries and notes, and every memory that came from it.
+
+        Hashes of its texts stay, so that no import brings them back.
+        """
         owner = owner_of(user, tenant)
         key = SessionKey(owner, checked_id(session_id, "session id"))
         return await self._receipt(owner, self._erasures.forget_session(key))
 
     async def forget_user(self, user: str, *, tenant: str = "") -> Receipt:
-        """Erase everything of a user: sessions, memories, vectors, caches."""
+        """Erase everything of a user: sessions, memories, vectors, caches.
+
+        A keyed hash of tenant and user stays with the time: messages from before it are refused, by imports passed
+        over. What the user says anew is taken in.
+        """
         owner = owner_of(user, tenant)
         return await self._receipt(owner, self._erasures.forget_user(owner))
 
@@ -305,7 +316,11 @@ class OwnerMemory(FrontDoor):
         """What an erasure did."""
         done = await self._seen_through(owner, erasing)
         return Receipt(
-            item_count=done.item_count, text_count=done.text_count, session_count=done.session_count
+            item_count=done.item_count,
+            text_count=done.text_count,
+            session_count=done.session_count,
+            scanned_bytes=done.scan.scanned_bytes,
+            found_count=done.scan.found_count,
         )
 
     async def _seen_through(self, owner: Owner, erasing: Coroutine[object, object, Done]) -> Done:

@@ -56,6 +56,7 @@ __all__ = [
     "ReleaseNames",
     "ReplaceTexts",
     "SaveSnapshot",
+    "Scan",
     "SessionHistory",
     "SessionRow",
     "SetProgress",
@@ -275,6 +276,13 @@ class RecordStatistics(msgspec.Struct, frozen=True, kw_only=True):
     damaged_rows: int = 0
 
 
+class Scan(msgspec.Struct, frozen=True):
+    """What was looked at of the files, and how many of the texts sought stand there and should not."""
+
+    scanned_bytes: int = 0
+    found_count: int = 0
+
+
 class Record(Protocol):
     """The system of record.
 
@@ -357,6 +365,10 @@ class Record(Protocol):
         """The tenant's knowledge bases, by name."""
         ...
 
+    async def forgotten_ms(self, owner: Owner) -> int:
+        """When the owner was erased the last time with a time to be kept; 0 for never."""
+        ...
+
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
         """What is still to be done for the owner: name and body of each, by name."""
         ...
@@ -370,4 +382,11 @@ class Record(Protocol):
         ...
 
     async def scrub(self) -> None: ...
+    async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
+        """Look for texts in all files of the folder, caches too; nothing where all is in memory.
+
+        A text that rows hold may stand there and is not counted, but where one of them is of the owner `besides`.
+        """
+        ...
+
     def statistics(self) -> RecordStatistics: ...

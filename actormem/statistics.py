@@ -14,13 +14,19 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         item_count: Memory items, all their versions counted.
-        text_count: Texts of sessions (messages, notes, summaries) that were rewritten.
+        text_count: Texts of sessions (messages, notes, summaries) that were rewritten or erased.
         session_count: Sessions that were changed or erased.
+        scanned_bytes: Of all files of the folder, looked at when they had been cleared; 0 where all is in memory, and
+            where nothing was erased that tells enough to be sought.
+        found_count: Of at most 64 of the erased texts, those of 8 bytes or more that tell most by themselves, how many
+            the files hold still; what others said in the same words does not count. It is to be 0.
     """
 
     item_count: int
     text_count: int
     session_count: int
+    scanned_bytes: int = 0
+    found_count: int = 0
 
 
 class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):

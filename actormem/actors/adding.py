@@ -3,6 +3,7 @@
 A large message is counted and read in a thread, so that the loop is not held.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -16,8 +17,9 @@ from actormem.core.entities.exact import MessageEntities, message_entities
 from actormem.core.prices import Prices
 from actormem.core.session import decide
 from actormem.core.session.events import MessageAdded
-from actormem.core.values import Message
+from actormem.core.values import Message, Owner
 from actormem.core.wire import message_tokens
+from actormem.errors import UsageError
 from actormem.limits import LARGE_TEXT_CHARS
 from actormem.ports import Tokenizer
 
@@ -46,6 +48,20 @@ class Adding:
         tokenizer = self._calibrator.tokenizer(draft.state.settings)
         tokens, entities = await self._counted(message, tokenizer, draft.state.settings.prices)
         return decide.add_message(draft, message, tokens, tokenizer, entities=entities)
+
+    async def check_times(self, owner: Owner, messages: Sequence[Message]) -> None:
+        """Refuse what was said before its owner was forgotten; only a message that tells an earlier time is looked at.
+
+        Raises:
+            UsageError: One of them was; nothing was taken in.
+        """
+        now_ms = self._services.clock.now_ms()
+        earliest_ms = min((one.time_ms for one in messages if one.time_ms), default=now_ms)
+        if earliest_ms < now_ms and earliest_ms < await self._services.record.forgotten_ms(owner):
+            raise UsageError(
+                "a message is older than the forgetting of its user",
+                hint="what is said anew has a later time",
+            )
 
     async def _counted(
         self, message: Message, tokenizer: Tokenizer, prices: Prices

@@ -6,10 +6,11 @@ supersedes their items: they stay readable as history, and recall finds the newe
 again, as a session does at each waking, changes nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from actormem.actors.echoes import SoughtWords
 from actormem.actors.memory_messages import BlockWords
 from actormem.actors.redacting import without_lines
 from actormem.actors.services import Services
@@ -97,12 +98,12 @@ class BlockItems:
         ]
         return gone, again
 
-    def holding(self, values: Sequence[str]) -> list[tuple[Item, Item | None]]:
+    def holding(self, values: SoughtWords) -> list[tuple[Item, Item | None]]:
         """Items that hold one of the values, with what is left of them without its lines; None for nothing."""
         found: list[tuple[Item, Item | None]] = []
         for session_id in self._by_session:
             for item in self._items(session_id):
-                text = without_lines(item.text, values)
+                text = without_lines(item.text, values.of(item))
                 if text != item.text:
                     left = msgspec.structs.replace(item, text=text, version=item.version + 1)
                     found.append((item, left if has_lines(text) else None))

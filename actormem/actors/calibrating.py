@@ -69,6 +69,10 @@ class Calibrator:
         self._parts, self._tokens = parts, state.tokens
         self._extra_tokens = state.settings.format_tokens - PRIMING_TOKENS
 
+    def redacted(self) -> None:
+        """Words were cut out of the newest context; nothing is learned until there is another."""
+        self._parts, self._tokens, self._extra_tokens, self._sizes = (), 0, 0, {}
+
     async def learn(self, draft: Draft, prompt_tokens: int) -> None:
         """Take in what the provider counted for the newest context; a usage of nothing says nothing."""
         settings = draft.state.settings

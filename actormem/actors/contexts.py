@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
@@ -92,6 +93,15 @@ class ContextMaker:
     def erased(self) -> None:
         """Begin again: nothing of what was sent stands any more."""
         self._before, self._epoch_before, self._tools_before = (), NO_EPOCH, ""
+        self._values = ValueIndex()
+        self.usage.redacted()
+
+    def redacted(self, state: Working) -> None:
+        """Words were cut out of what was sent: of that only what stands in the state still is kept."""
+        standing = {part.wire for part in assemble_noted(state)}
+        self._before = tuple(takewhile(lambda part: part.wire in standing, self._before))
+        self._values = ValueIndex()
+        self.usage.redacted()
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -5,33 +5,36 @@ a crash. What is to be erased is noted before the first effect, and the note goe
 done again. What the last rows leave in files is noted too, until it is cleared.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 import msgspec
 
 from actormem.actors import memory_messages as say
 from actormem.actors.messages import Erase, Redact, Redacted
-from actormem.actors.redacting import shown_words
+from actormem.actors.probes import PROBES_MAX, item_probes, scanned, session_probes
 from actormem.actors.retiring import CLEARING, files_due
 from actormem.actors.services import Services
+from actormem.actors.sought import SessionWords, holds_any
 from actormem.actors.unfinished import unfinished_erasures
 from actormem.core.erasure import BYTES_INTENTS, FILES, Erasure, encode_erasure, erasure_name
+from actormem.core.ids import item_number
 from actormem.core.knowledge.bases import is_base
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import ActorMemError
 from actormem.limits import ASK_TIMEOUT_S
-from actormem.ports import DeleteIntent, EraseOwner, PutIntent
+from actormem.ports import DeleteIntent, EraseOwner, PutIntent, Scan
 
 __all__ = ["Erased", "Erasures"]
 
 
 class Erased(msgspec.Struct, frozen=True):
-    """How many items, texts of sessions and sessions were erased or changed."""
+    """How many items, texts of sessions and sessions were erased or changed, and what the files hold of it then."""
 
     item_count: int
     text_count: int
     session_count: int
+    scan: Scan = Scan()
 
 
 class Erasures:
@@ -44,7 +47,7 @@ class Erasures:
         """Items have left memory: whoever shows them is to show them no more."""
         done = await self.unshow(owner, gone)
         await self.end(owner, (gone.name,))
-        return done
+        return msgspec.structs.replace(done, scan=await scanned(self._services, owner, gone))
 
     async def forget_session(self, key: SessionKey) -> Erased:
         """A session, and every memory that came from it."""
@@ -55,11 +58,17 @@ class Erasures:
         if known:
             note = PutIntent(owner, erasure_name(erasure), encode_erasure(erasure))
             await record.sync([note, files_due(owner)])
+        held = await session_probes(key, self._services)
         existed = await self._services.ref("session", key).ask(Erase(), timeout_s=ASK_TIMEOUT_S)
         gone = cast("say.Forgotten", await self._memory(owner, say.DropItems(key.session_id)))
         done = await self.unshow(owner, gone, without=key)
         await self.end(owner, (gone.name, erasure_name(CLEARING) if known else ""))
-        return Erased(done.item_count, done.text_count, done.session_count + int(existed is True))
+        return Erased(
+            done.item_count,
+            done.text_count + held.text_count,
+            done.session_count + int(existed is True),
+            await scanned(self._services, owner, gone, held.texts),
+        )
 
     async def forget_user(self, owner: Owner) -> Erased:
         """Everything of a user; nothing is taken in from his sessions meanwhile."""
@@ -69,13 +78,16 @@ class Erasures:
             await services.record.sync()
             keys = {SessionKey(owner, row.session_id) for row in await services.record.sessions(owner)}
             await self._note_whole(owner)
+            held = [await session_probes(key, services) for key in sorted(keys)]
             for key in sorted(keys | self._residents(owner)):
                 await services.ref("session", key).ask(Erase(), timeout_s=ASK_TIMEOUT_S)
             gone = cast("say.Forgotten", await self._memory(owner, say.DropItems("")))
-            await self._end_whole(owner, "forgotten")
+            await self._end_whole(owner, "forgotten", services.clock.now_ms())
         finally:
             services.forgetting.discard(owner)
-        return Erased(len(gone.items), 0, len(keys))
+        text_count = sum(one.text_count for one in held)
+        texts = [text for one in held for text in one.texts[: PROBES_MAX // len(held) + 1]]
+        return Erased(len(gone.items), text_count, len(keys), await scanned(services, owner, gone, texts))
 
     async def remove_base(self, base: Owner) -> Erased:
         """A knowledge base, and the notes that show any of it; nothing is recalled from it meanwhile."""
@@ -87,39 +99,52 @@ class Erasures:
             if not held.item_ids and not services.unfinished.holds(base):
                 return Erased(0, 0, 0)
             await self._note_whole(base)
+            numbers = [number for one in sorted(held.item_ids)[:PROBES_MAX] if (number := item_number(one))]
+            texts = item_probes(await services.record.items_of(base, numbers))
             counts = await self._off_notes(base, held.shown_in, held.item_ids, "removed knowledge")
             await services.stop("longterm", base, "removed")
             await self._end_whole(base, "removed")  # and once more: who asked meanwhile had it read again
         finally:
             services.forgetting.discard(base)
-        return _erased(len(held.item_ids), counts)
+        return msgspec.structs.replace(
+            _erased(len(held.item_ids), counts), scan=await scanned(services, base, texts=texts)
+        )
 
     # --- the steps ----------------------------------------------------------------------------------------
 
     async def unshow(self, owner: Owner, gone: say.Forgotten, *, without: SessionKey | None = None) -> Erased:
         """Take what has left memory out of the sessions that show it, and of those that write a note now.
 
-        What another session says of its own accord stands, in memory or not: of it only notes go that show the items.
+        What another session says of its own accord stands, in memory or not, but where words are cut that tell enough
+        to be sought in all of the owner's: see `core.erased_words.reach`.
         """
-        erasure = gone.erasure
         ids = tuple(item.id for item in gone.items)
         if is_base(owner):
-            counts = await self._off_notes(owner, gone.shown_in, frozenset(ids), erasure.reason)
+            counts = await self._off_notes(owner, gone.shown_in, frozenset(ids), gone.erasure.reason)
             return _erased(len(ids), counts)
-        cuts_words, cuts_values = erasure.cut == "words", erasure.cut != "notes"
-        sources = {session for item in gone.items for session, _ in item.sources if session and cuts_words}
-        keys = (gone.shown_in | {SessionKey(owner, session) for session in sources}) - {without}
-        asked = Redact(
-            words=tuple({item.quote for item in gone.items}) if cuts_words else (),
-            values=shown_words(gone.items) if cuts_values else (),
-            item_ids=ids,
-            reason=erasure.reason,
-        )
-        in_notes = Redact(words=(), values=(), item_ids=(*ids, *erasure.touched_ids), reason=erasure.reason)
+        sought = SessionWords(gone)
         residents = self._residents(owner) if gone.items else set[SessionKey]()
-        places = sorted(keys | (residents - {without}))
-        counts = await self._redacted([(key, asked if key in keys else in_notes) for key in places])
+        near = (gone.shown_in | {SessionKey(owner, one) for one in sought.session_ids}) - {without}
+        asked = {key: sought.near(key.session_id) for key in near}
+        asked |= dict.fromkeys(residents - near - {without}, sought.elsewhere)
+        asked |= await self._holding(owner, sought.elsewhere, {*asked, without})
+        counts = await self._redacted(sorted(asked.items()))
         return _erased(len(ids), counts)
+
+    async def _holding(
+        self, owner: Owner, redact: Redact, without: Collection[SessionKey | None]
+    ) -> dict[SessionKey, Redact]:
+        """Other sessions of the owner that hold words which are sought in all of them; none is woken for it.
+
+        Cost:
+            Reads all that they hold, a page at a time, and looks at it in a thread.
+        """
+        if not redact.wide:
+            return {}
+        services = self._services
+        await services.record.sync()
+        keys = {SessionKey(owner, row.session_id) for row in await services.record.sessions(owner)}
+        return {key: redact for key in sorted(keys - set(without)) if await holds_any(key, services, redact)}
 
     async def end_rows(self, owner: Owner, gone: say.Forgotten) -> None:
         """Delete the rows of items that no session shows any more; `end_files` is due then."""
@@ -144,11 +169,11 @@ class Erasures:
         erasure = Erasure(whole=True)
         await self._services.record.sync([PutIntent(owner, erasure_name(erasure), encode_erasure(erasure))])
 
-    async def _end_whole(self, owner: Owner, reason: str) -> None:
+    async def _end_whole(self, owner: Owner, reason: str, forgotten_ms: int = 0) -> None:
         """Delete all rows, and clear caches and files."""
         await self._drop_cached(owner)
         due = self._bytes_due()
-        await self._services.record.sync([due, EraseOwner(owner)])
+        await self._services.record.sync([due, EraseOwner(owner, forgotten_ms)])
         await self._services.stop("longterm", owner, reason)
         await self._clear((due.name,))
 

@@ -13,11 +13,13 @@ import msgspec
 
 from actormem.actors import memory_messages as say
 from actormem.actors.block_items import block_name
+from actormem.actors.echoes import SoughtWords, echoes
 from actormem.actors.intake import Intake
-from actormem.actors.redacting import shown_words
+from actormem.actors.redacting import erased_words, said_since_ms, shown_words
 from actormem.actors.services import Services
 from actormem.core.erasure import ERASURE_INTENTS, Erasure, decode_erasure, encode_erasure, erasure_name
 from actormem.core.facts.found import tells_of
+from actormem.core.facts.passages import passages_of
 from actormem.core.facts.remember import text_hash
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Owner, SessionKey
@@ -34,10 +36,22 @@ NONE_EMPTIED: Mapping[str, Item] = MappingProxyType({})
 
 
 class Leaving(msgspec.Struct, frozen=True):
-    """An erasure that has begun: what is out of memory, and summaries whose words went with it to the last."""
+    """An erasure that has begun: what is out of memory, and items whose words went with it to the last.
+
+    What was said after `until_ms`, when it began, was said anew.
+    """
 
     forgotten: say.Forgotten
     emptied: Mapping[str, Item]
+    until_ms: int
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """Items without the words of others: in their new state, and those of which nothing is left; what is buried."""
+
+    left: Mapping[str, Item]
+    emptied: Mapping[str, Item]
+    hashes: tuple[str, ...]
 
 
 class Forgetting:
@@ -115,7 +129,7 @@ class Forgetting:
         wholes: set[str] = set()
         if asked.cut == "words":
             others = links.of_sources(one for one in gone if one.source != "summary")
-            gone = (*gone, *(one for one in others if one not in gone and tells_of(one, gone)))
+            gone = (*gone, *(one for one in others if one not in gone and comes_with(one, gone)))
             _, wholes = links.without_words([one for one in gone if one.source != "summary"])
         words = {one.quote for one in gone if one.quote} | {one.text for one in gone} | wholes
         words |= {block_name(one.session_id, one.sequence) for one in gone if one.source == "summary"}
@@ -140,7 +154,10 @@ class Forgetting:
             touched_ids=before.forgotten.erasure.touched_ids if before else (),
             cut="values",
         )
-        writes, forgotten = await self._begun(erasure, gone, emptied=before.emptied if before else {})
+        emptied = before.emptied if before else NONE_EMPTIED
+        hashes = tuple(text_hash(text) for text in told_texts(gone))
+        writes, forgotten = await self._begun(erasure, gone, hashes, emptied)
+        self._intake.left(session_id)
         # By ids from here on: the session is erased, and what is said in it now is another one's.
         return [*writes, DeleteIntent(self._owner, noted)], forgotten
 
@@ -158,26 +175,25 @@ class Forgetting:
         """Take them out of reach; gives what to write of that, and what is to be done in sessions."""
         if not gone:
             return [], say.Forgotten((), frozenset())
+        until_ms, ids = self._services.clock.now_ms(), set(_ids(gone))
+        shown_in = await self._shown_in(ids)
         rewritten = self._rewritten(erasure, gone)
-        values, ids = _values(erasure, gone), set(_ids(gone))
-        cut = [pair for pair in self._intake.blocks.holding(values) if pair[0].id not in ids]
-        touched = dict.fromkeys([*erasure.touched_ids, *_ids(rewritten), *_ids(whole for whole, _ in cut)])
-        erasure = msgspec.structs.replace(erasure, touched_ids=tuple(touched))
-        shown_in = await self._shown_in((*_ids(gone), *touched))
         dropped = await self._remove(tuple(item for item in gone if self._partition.item(item.id)))
-        for item in rewritten:
-            self._partition.put(item)
-        changed, more = await self._cut(cut)
-        emptied = {**emptied, **more}
-        hashes = (*hashes, *_block_hashes(emptied.values()))
+        self._intake.rewritten(rewritten)
+        cut = await self._cut(erasure, gone, shown_in, until_ms)
+        emptied = {**emptied, **cut.emptied}
+        kept = {**{item.id: item for item in rewritten}, **cut.left}
+        touched = dict.fromkeys([*erasure.touched_ids, *kept, *emptied])
+        erasure = msgspec.structs.replace(erasure, touched_ids=tuple(touched))
+        shown_in |= await self._shown_in(touched)
+        hashes = (*hashes, *cut.hashes)
         self._intake.buried(hashes)
         name = erasure_name(erasure)
         forgotten = say.Forgotten(tuple(gone), shown_in, name, erasure)
-        self._leaving[name] = Leaving(forgotten, emptied)
+        self._leaving[name] = Leaving(forgotten, emptied, until_ms)
         writes: list[Write] = [PutIntent(self._owner, name, encode_erasure(erasure)), *dropped]
         writes += [PutTombstones(self._owner, hashes)] if hashes else []
-        kept = (*rewritten, *changed)
-        return [*writes, *([PutItems(kept)] if kept else [])], forgotten
+        return [*writes, *([PutItems(tuple(kept.values()))] if kept else [])], forgotten
 
     def _rewritten(self, erasure: Erasure, gone: Sequence[Item]) -> list[Item]:
         """Episodes that stay without the words, in their new state."""
@@ -186,14 +202,35 @@ class Forgetting:
         facts = [one for one in gone if one.source != "summary"]
         return self._intake.links.without_words(facts)[0]
 
-    async def _cut(self, cut: Sequence[tuple[Item, Item | None]]) -> tuple[tuple[Item, ...], dict[str, Item]]:
-        """Put what is left of summaries in their place; gives that, and those of which nothing is."""
-        left = tuple(rest for _, rest in cut if rest is not None)
-        emptied = tuple(whole for whole, rest in cut if rest is None)
-        for item in left:
-            self._partition.put(item)
-        await self._remove(emptied)
-        return left, {item.id: item for item in emptied}
+    async def _cut(
+        self, erasure: Erasure, gone: Sequence[Item], shown_in: Iterable[SessionKey], until_ms: int
+    ) -> Cut:
+        """Cut the words out of all other items that hold them, and put what is left in their place."""
+        if erasure.cut == "notes":
+            return Cut({}, {}, ())
+        sessions = {key.session_id for key in shown_in} | {id for item in gone for id, _ in item.sources}
+        since_ms = said_since_ms(gone)
+        left: dict[str, Item] = {}
+        emptied: dict[str, Item] = {}
+        texts: dict[str, None] = {}
+        if erasure.cut == "words":
+            words = SoughtWords(erased_words(gone), sessions, since_ms, until_ms)
+            for echo in await echoes(self._partition, self._intake.links, words):
+                texts |= dict.fromkeys(echo.texts)
+                if echo.left is None:
+                    emptied[echo.item.id] = echo.item
+                else:
+                    left[echo.item.id] = echo.left
+        values = SoughtWords(_values(erasure, gone), sessions, since_ms)
+        for whole, rest in self._intake.blocks.holding(values):
+            if rest is None:
+                emptied[whole.id] = whole
+                texts[block_name(whole.session_id, whole.sequence)] = None
+            else:
+                left[whole.id] = rest
+        await self._remove(tuple(emptied.values()))
+        self._intake.rewritten(tuple(left.values()))
+        return Cut(left, emptied, tuple(map(text_hash, texts)))
 
     # --- the last commit ------------------------------------------------------------------------------------
 
@@ -204,11 +241,11 @@ class Forgetting:
         if leaving is not None:
             gone, erasure = leaving.forgotten.items, leaving.forgotten.erasure
             # What sessions told of themselves before they were redacted is in by now.
-            changed, emptied = await self._cut(self._intake.blocks.holding(_values(erasure, gone)))
-            hashes = _block_hashes(emptied.values())
-            self._intake.buried(hashes)
-            writes += [PutItems(changed)] if changed else []
-            writes += [PutTombstones(self._owner, hashes)] if hashes else []
+            cut = await self._cut(erasure, gone, leaving.forgotten.shown_in, leaving.until_ms)
+            self._intake.buried(cut.hashes)
+            writes += [PutItems(tuple(cut.left.values()))] if cut.left else []
+            writes += [PutTombstones(self._owner, cut.hashes)] if cut.hashes else []
+            emptied = cut.emptied
             ids = dict.fromkeys([*_ids(gone), *leaving.emptied, *emptied])
             writes.append(DeleteItems(self._owner, tuple(ids)))
         return [*writes, DeleteIntent(self._owner, name)]
@@ -240,12 +277,22 @@ def _ids(items: Iterable[Item]) -> tuple[str, ...]:
 
 def _values(erasure: Erasure, gone: Sequence[Item]) -> tuple[str, ...]:
     """What summaries must not hold."""
-    if erasure.cut == "notes":
-        return ()
-    quotes = (item.quote for item in gone if item.quote) if erasure.cut == "words" else ()
-    return (*quotes, *shown_words(gone))
+    return (*(erased_words(gone) if erasure.cut == "words" else ()), *shown_words(gone))
 
 
-def _block_hashes(emptied: Iterable[Item]) -> tuple[str, ...]:
-    """A block of them has other words left, which are not to come back as an item when the session wakes."""
-    return tuple(text_hash(block_name(item.session_id, item.sequence)) for item in emptied)
+def comes_with(item: Item, gone: Iterable[Item]) -> bool:
+    """Whether a fact goes with others of its message: it tells of them, or was read in a message that goes."""
+    said = [one.text for one in gone if one.kind == "episode"]
+    return tells_of(item, gone) or (bool(item.quote) and any(item.quote in text for text in said))
+
+
+def told_texts(items: Sequence[Item]) -> set[str]:
+    """What would bring such items back: their messages, whole, what was quoted of them, and the facts."""
+    messages: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        if item.kind == "episode":
+            messages.setdefault(item.sources[0] if item.sources else ("", item.id), []).append(item)
+    wholes = {"".join(one.text for one in passages_of(said)) for said in messages.values()}
+    facts = {text for item in items if item.kind != "episode" for text in (item.text, item.quote)}
+    blocks = {block_name(item.session_id, item.sequence) for item in items if item.source == "summary"}
+    return (wholes | facts | blocks) - {""}

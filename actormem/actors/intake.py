@@ -47,6 +47,7 @@ class Intake:
         links: Which items come from which messages, and which are of one subject.
         blocks: Which items stand for which summary blocks.
         outdated: What of the words of messages is no longer so.
+        forgotten_ms: When the owner was forgotten as a whole: what was said before is not taken in; 0 for never.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Intake:
         self._services = services
         self.links = Links(partition)
         self.blocks = BlockItems(partition, services)
+        self.forgotten_ms = 0
         self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
         self._places: dict[str, int] = {}
         self._answered: dict[str, str] = {}
@@ -194,6 +196,25 @@ class Intake:
         for item in found.changed:
             self.removed(before[item.id])
             self._put(item)
+        self._hear_on(session_id)
+        return self._stored({item.id: item for item in found.changed})
+
+    def rewritten(self, items: Sequence[Item]) -> None:
+        """Put items in in their new state; sessions are heard on from what is left of them."""
+        for item in items:
+            before = self._partition.item(item.id)
+            if before is not None:
+                self.removed(before)
+            self._put(item)
+        for session_id in {item.session_id for item in items if item.kind == "episode"}:
+            self._hear_on(session_id)
+
+    def left(self, session_id: str) -> None:
+        """The items of a session are gone."""
+        self._hear_on(session_id)
+
+    def _hear_on(self, session_id: str) -> None:
+        """The session's last episode, and what the assistant said last in it, are those that are there."""
         self._places.pop(session_id, None)
         self._answered.pop(session_id, None)
         for place, item in enumerate(self._partition.session_episodes(session_id)):
@@ -202,7 +223,6 @@ class Intake:
             if item.speaker == "assistant":
                 self._answered[session_id] = item.text
                 break
-        return self._stored({item.id: item for item in found.changed})
 
     def removed(self, item: Item) -> None:
         """An item has left the partition."""
@@ -230,6 +250,8 @@ class Intake:
         changed: dict[str, Item] = {}
         for message in messages:
             if message.role not in SPOKEN_ROLES or not message.text.strip():
+                continue
+            if message.time_ms < self.forgotten_ms:
                 continue
             known = bool(self.links.of_source((session_id, message.id)))
             if known and message.role == "user":

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from actormem.core.erased_words import MARK
 from actormem.core.facts.passages import passages_of, without_words
 from actormem.core.facts.reconcile import rivals
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item
 
 __all__ = ["Links"]
-
-FORGOTTEN = "[forgotten]"
 
 
 class Links:
@@ -94,14 +93,15 @@ class Links:
         Returns:
             The episodes that stay and changed, in their new state, and the whole texts of all those messages.
         """
-        quotes, ids = [item.quote for item in gone], {item.id for item in gone}
+        quotes = [item.text if item.kind == "episode" else item.quote for item in gone]
+        ids = {item.id for item in gone}
         rewritten: list[Item] = []
         wholes: set[str] = set()
         for source in dict.fromkeys(source for item in gone for source in item.sources):
             said = passages_of(self.items(self.of_source(source)))
             texts = [one.text for one in said]
             wholes.add("".join(texts))
-            for one, text in zip(said, without_words(texts, quotes, FORGOTTEN), strict=True):
+            for one, text in zip(said, without_words(texts, quotes, MARK), strict=True):
                 if text != one.text and one.id not in ids:
                     rewritten.append(msgspec.structs.replace(one, text=text, version=one.version + 1))
         return rewritten, wholes - {""}

@@ -71,6 +71,7 @@ class Loading:
         """
         stored = await self._first()
         self._intake.buried(stored.tombstones)
+        self._intake.forgotten_ms = await self._services.record.forgotten_ms(self._owner)
         if stored.item_count == len(stored.items):
             await self._put(stored.items)
             await self._set_vectors(stored)

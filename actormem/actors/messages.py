@@ -194,9 +194,15 @@ class Rewind(msgspec.Struct, frozen=True):
 class Redact(msgspec.Struct, frozen=True):
     """Cut these words out of the session's messages, notes, summaries and exact values.
 
-    Answered by `Redacted` when durable. `words` are cut out of messages; what memory wrote goes where it holds
-    them or one of the `values`, or shows one of the items. `newest_only`: nothing is done where the notes that stand
-    now show none of the items, for one who asks many sessions and has dealt with older notes.
+    Answered by `Redacted` when durable.
+
+    Attributes:
+        words: Quotes, cut as they stand out of the messages `source_ids`.
+        values: What memory wrote goes where it holds one of them, or of `words`, or shows one of the items.
+        newest_only: Nothing is done where the notes that stand now show none of the items, for one who asks many
+            sessions and has dealt with older notes.
+        wide: Cut as whole words out of every message.
+        near: Cut as whole words out of what was said at `since_ms` or later.
     """
 
     words: tuple[str, ...]
@@ -204,6 +210,10 @@ class Redact(msgspec.Struct, frozen=True):
     item_ids: tuple[str, ...] | frozenset[str]
     reason: str = "forgetting"
     newest_only: bool = False
+    source_ids: frozenset[str] = frozenset()
+    wide: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    since_ms: int = 0
 
 
 class Erase(msgspec.Struct, frozen=True):

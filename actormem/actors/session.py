@@ -177,6 +177,7 @@ class SessionActor:
     async def _add(self, asked: say.AddMessages, reply: Reply | None) -> None:
         if asked.turn_id and asked.turn_id != self._journal.state.turn_id:
             raise UsageError("this turn has ended", hint="open a new one")
+        await self._adding.check_times(self._key.owner, asked.messages)
         draft = self._draft(asked.settings)
         added = [await self._take_in(draft, message) for message in asked.messages]
         self._journal.commit(draft, _acknowledge(reply, tuple(added)))
@@ -215,6 +216,7 @@ class SessionActor:
             raise UsageError(
                 "a message of this id is in the session already", hint="give the new turn its own id"
             )
+        await self._adding.check_times(self._key.owner, (asked.message,))
         draft = self._draft(asked.settings)
         await self._calibrator.adopt(draft)
         decide.check_room(draft.state.settings)
@@ -305,7 +307,10 @@ class SessionActor:
             return
         await self._services.record.sync()
         record, state = self._services.record, self._journal.state
-        texts = redacted_texts(await record.read_events(self._key, 1, state.sequence), asked)
+        events = await record.read_events(self._key, 1, state.sequence)
+        texts = await anyio.to_thread.run_sync(
+            redacted_texts, events, asked, limiter=self._services.pools.background
+        )
         await self._rewrite(texts, asked.reason, reply)
 
     async def _expire(self, asked: say.ExpireTexts, reply: Reply | None) -> None:
@@ -335,6 +340,8 @@ class SessionActor:
         if self._journal.failure is not None:
             raise self._journal.failure
         await self._journal.load()
+        self._contexts.redacted(self._journal.state)
+        self._calibrator.redacted()
         draft = self._journal.draft()
         decide.after_redaction(draft, self._tokenizer, self._services.clock.now_ms(), reason)
         self._journal.commit(draft, _acknowledge(reply, say.Redacted(len(texts))))
@@ -349,6 +356,7 @@ class SessionActor:
         self._waiting.erased()
         assert reply is not None
         self._contexts.erased()
+        self._calibrator.redacted()
         self._journal.erase(partial(_answer, reply, existed))
         self._after()
 

@@ -35,6 +35,10 @@ class TurnUsage:
         self._shown |= dict.fromkeys(shown)
         self._services.counters.hits_shown += len(self._hits)
 
+    def redacted(self) -> None:
+        """Some of them may be gone: whether the reply uses one is not told of this turn."""
+        self._hits = ()
+
     def replied(self, reply: str) -> None:
         """The turn has ended with this reply, an empty one too: tell long-term memory what was shown in it."""
         self._services.counters.hits_used += used_count(self._hits, reply, self._services.words)

@@ -111,6 +111,9 @@ class PartitionVectors:
         ids, texts = _batch(partition.without_vectors(EMBED_MANY), lambda id: _view(partition, id))
         if ids:
             vectors = await self._embedded(texts)
+            # What was edited meanwhile waits for the vector of its new words.
+            same = [place for place, id in enumerate(ids) if _view(partition, id) == texts[place]]
+            ids, vectors = [ids[place] for place in same], vectors[same]
             async with self._apart:
                 partition.set_vectors(ids, vectors)
             rows = tuple(

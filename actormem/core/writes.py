@@ -144,9 +144,13 @@ class EraseSession(msgspec.Struct, frozen=True):
 
 
 class EraseOwner(msgspec.Struct, frozen=True):
-    """Remove everything of an owner."""
+    """Remove everything of an owner.
+
+    With `forgotten_ms`, a time, a keyed hash of him stays with it, for `Record.forgotten_ms`.
+    """
 
     owner: Owner
+    forgotten_ms: int = 0
 
 
 Write: TypeAlias = (

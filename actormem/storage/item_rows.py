@@ -16,6 +16,7 @@ from actormem.ports import (
     PutVectors,
 )
 from actormem.storage.checks import checksum, decode_item, encode_item
+from actormem.storage.forgotten import keep_forgotten
 from actormem.storage.places import (
     NUMBER_MARK,
     RELEASED_MARK,
@@ -146,4 +147,6 @@ def erase_owner(connection: sqlite3.Connection, write: EraseOwner) -> None:
         )
     for table in ("shown", "sessions", "vectors", "items", "tombstones", "intents", "owners"):
         connection.execute(f"DELETE FROM {table} WHERE owner_no = ?", (owner_no,))
+    if write.forgotten_ms:
+        keep_forgotten(connection, write.owner, write.forgotten_ms)
     mark(connection, SCRUB_MARK, 1)

@@ -6,9 +6,11 @@ Nothing blocks the event loop. Erased words are cleared from the free parts of t
 of 2,700 erased texts were still found in the file).
 """
 
+import os
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,6 +28,7 @@ from actormem.ports import (
     PutItems,
     Record,
     RecordStatistics,
+    Scan,
     SessionHistory,
     SessionRow,
     StoredEvent,
@@ -35,9 +38,11 @@ from actormem.ports import (
 from actormem.storage import item_reads, reads
 from actormem.storage.checks import check_write
 from actormem.storage.failures import DamagedRowError, storage_error
+from actormem.storage.forgotten import read_forgotten
 from actormem.storage.lock import folder_lock
 from actormem.storage.places import NUMBER_MARK, SCRUB_MARK, mark, read_mark
 from actormem.storage.rows import ReserveNumbers
+from actormem.storage.scanning import found_in_files, stands
 from actormem.storage.schema import Durability, connect_reader, connect_writer, files_bytes
 from actormem.storage.writer import Then, Writer
 
@@ -101,7 +106,9 @@ class Connections:
     def __init__(self, file: Path | None, durability: Durability) -> None:
         self.writing = connect_writer(file, durability)
         self.reading: list[sqlite3.Connection] = []
+        self.raw: int | None = None  # the file as bytes; see `scanning`
         try:
+            self.raw = None if file is None else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
             self.last_number = read_mark(self.writing, NUMBER_MARK)
             mark(self.writing, NUMBER_MARK, self.last_number + NUMBERS_RESERVED)
             self.reading = [self.writing] if file is None else [connect_reader(file) for _ in range(READERS)]
@@ -116,6 +123,9 @@ class Connections:
         for connection in self.reading:
             connection.close()
         self.writing.close()
+        if self.raw is not None:
+            os.close(self.raw)
+            self.raw = None
 
 
 def connect_all(file: Path | None, durability: Durability) -> Connections:
@@ -139,6 +149,7 @@ class SqliteRecord:
         self._reading = self._writing if in_memory else CapacityLimiter(len(self._idle))
         self._others = CapacityLimiter(max(1, len(self._idle) - 1))
         self._scrubbing = anyio.Lock()
+        self._scanning = CapacityLimiter(1)
         self._damaged_rows = 0
         self._last_number = connections.last_number
         self._reserved_number = connections.last_number + NUMBERS_RESERVED
@@ -240,6 +251,9 @@ class SqliteRecord:
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
         return await self._read_behind(lambda connection: reads.shown_in(connection, owner, item_id))
 
+    async def forgotten_ms(self, owner: Owner) -> int:
+        return await self._read(lambda connection: read_forgotten(connection, owner))
+
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
         return await self._read_behind(lambda connection: reads.intents(connection, owner))
 
@@ -317,6 +331,18 @@ class SqliteRecord:
             raise storage_error(error, self._file) from error
         if busy:
             raise StorageError("the write-ahead log is held by another program", path=str(self._file))
+
+    async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
+        file, raw = self._file, self._connections.raw
+        if file is None or raw is None:
+            return Scan()
+        scanned_bytes, found = await to_thread.run_sync(
+            found_in_files, file.parent, texts, {file: raw}, limiter=self._scanning
+        )
+        count = 0
+        for text in found:
+            count += not await self._read(partial(stands, text=text, besides=besides))
+        return Scan(scanned_bytes, count)
 
     def statistics(self) -> RecordStatistics:
         writer = self.writer

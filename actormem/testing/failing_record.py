@@ -19,6 +19,7 @@ from actormem.ports import (
     OwnerRow,
     Record,
     RecordStatistics,
+    Scan,
     SessionHistory,
     SessionRow,
     StoredEvent,
@@ -109,6 +110,14 @@ class FailingRecord:
     async def scrub(self) -> None:
         await self.sync()
         await self._record.scrub()
+
+    async def forgotten_ms(self, owner: Owner) -> int:
+        self._asked()
+        return await self._record.forgotten_ms(owner)
+
+    async def scan(self, texts: Sequence[str], besides: Owner | None = None) -> Scan:
+        self._asked()
+        return await self._record.scan(texts, besides)
 
     def next_item_number(self) -> int:
         return self._record.next_item_number()

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 import actormem
@@ -36,7 +37,13 @@ async def lived(runtime: actormem.Runtime) -> None:
     """Put the canary into messages, items, notes, blocks, tasks and caches of ada, and into the notes of bob."""
     await runtime.import_knowledge("depot", [{"id": "d", "text": PASSAGE}])
     said = await runtime.spawn("said", user="ada", budget=Budget(context=500, recall=0))
-    await answered(said, SAID)
+    async with said.turn(SAID) as turn:
+        call = {"name": "deliver", "arguments": msgspec.json.encode({"to": CANARY}).decode()}
+        await turn.add(
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": call}]}
+        )
+        await turn.add({"role": "tool", "tool_call_id": "c", "content": f"ready at {CANARY}"})
+        turn.reply(f"Noted: {CANARY}.")
     for number in range(9):
         await answered(said, f"And what about the weather in city number {number}, please, at some length?")
         await runtime.settle()
@@ -46,6 +53,13 @@ async def lived(runtime: actormem.Runtime) -> None:
     for user in ("ada", "bob"):
         base = await runtime.spawn("base", user=user, knowledge=["depot"])
         assert DEPOT in words(await answered(base, QUESTION))
+    await runtime.settle()
+
+
+async def repeated(runtime: actormem.Runtime) -> None:
+    """Ada says it of her own accord in a session that was never shown it."""
+    told = await runtime.spawn("told", user="ada", budget=Budget(context=900, recall=0, profile=0))
+    await answered(told, f"How far is {CANARY}?")
     await runtime.settle()
 
 
@@ -103,6 +117,8 @@ async def left_by(
     copies = copied(monkeypatch, folder, into)
     async with opened(folder, llm=ScriptedLLM(summary)) as runtime:
         await lived(runtime)
+        if forget is forgotten_item:
+            await repeated(runtime)
         assert any(name.startswith("record") for name in files_holding(folder, canary))
         copies.start()
         await forget(runtime)

@@ -348,7 +348,7 @@ async def test_words_that_were_rewound_can_be_forgotten_and_the_session_still_re
     with sqlite3.connect(tmp_path / "record.db") as connection:
         rows = connection.execute("SELECT text FROM events WHERE text LIKE '%[forgotten]%'").fetchall()
     connection.close()
-    assert len(rows) == 2, "the message that was rewound and the one that was not"
+    assert len(rows) == 3, "the message that was rewound with its echo, and the one that was not"
     async with opened(tmp_path) as runtime:
         session = await runtime.spawn("s", user="ada")
         assert bytes_of((await session.context()).messages) == before

@@ -11,7 +11,7 @@ from actormem.core.recall.words import first_tokens, token_count
 from actormem.core.text import sentence_ends
 from actormem.core.values import Item
 
-__all__ = ["passages", "passages_of", "without_words"]
+__all__ = ["merged", "passages", "passages_of", "without_spans", "without_words"]
 
 WHOLE_TOKENS_MAX: Final = 240  # up to here a message is one passage: a few paragraphs
 PASSAGE_TOKENS: Final = 160  # of a longer one: what one embedding says well
@@ -74,12 +74,18 @@ def without_words(texts: Sequence[str], words: Iterable[str], mark: str) -> list
         while start >= 0:
             gone.append((start, start + len(word)))
             start = whole.find(word, start + len(word))
+    return without_spans(texts, gone, mark)
+
+
+def without_spans(texts: Sequence[str], spans: Iterable[tuple[int, int]], mark: str) -> list[str]:
+    """The passages of a message without these spans of it, each with a mark in the place of what was cut."""
+    whole, gone = "".join(texts), merged(spans)
     found: list[str] = []
     first = 0
     for text in texts:
         last = first + len(text)
         left, at = "", first
-        for start, end in merged(gone):
+        for start, end in gone:
             if start < last and end > first:
                 left += whole[at : max(start, at)] + mark
                 at = min(end, last)
