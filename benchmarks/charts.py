@@ -4,6 +4,7 @@ A drawing has no colour of its own for axes and words: it takes those of the pag
 """
 
 import io
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -90,7 +91,7 @@ def drawing(chart: Chart) -> str:
         figure = figures.Figure(figsize=SIZE_INCHES, layout="constrained")
         _plot(figure.add_subplot(), chart)
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    drawn = text.getvalue()
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", text.getvalue(), flags=re.DOTALL)
     return drawn[drawn.index("<svg") :].replace(WORDS, "currentColor")
 
 

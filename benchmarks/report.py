@@ -39,11 +39,14 @@ __all__ = [
     "Spread",
     "Target",
     "arguments",
+    "columns_of",
     "finish",
     "heading",
     "machine",
     "over_repeats",
     "percentile",
+    "question_of",
+    "result_file",
     "result_of",
     "run",
     "single",
@@ -57,7 +60,7 @@ __all__ = [
 
 Size = TypeVar("Size")
 
-WRONG_CALL, STOPPED = 2, 130
+STOPPED = 130
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

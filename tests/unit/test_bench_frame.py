@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from benchmarks import charts, report
+from benchmarks.suite import benchmark_names
 from benchmarks.targets import judged, told
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
 CORPUS_ELSEWHERE = {"reply_path"}  # named in its first line on what is measured
 ONE = report.Chart(
     name="one",
@@ -23,15 +23,6 @@ ONE = report.Chart(
 BARS = msgspec.structs.replace(
     ONE, kind="bars", labels=("g", "h"), series=(report.Series("a", (), (1.0, 2.0)),), limit=None
 )
-
-
-def benchmark_names() -> list[str]:
-    """Modules that are benchmarks: those with a name."""
-    return [
-        path.stem
-        for path in sorted(FOLDER.glob("*.py"))
-        if re.search(r"^NAME = ", path.read_text(encoding="utf-8"), re.MULTILINE)
-    ]
 
 
 async def measured(size: dict[str, float]) -> report.Found:
