@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import actormem
-from benchmarks import flat_cost, large_owner, recall, recall_scale, reply_path, report, tokens
+from benchmarks import flat_cost, kernel, large_owner, recall, recall_scale, reply_path, report, tokens
 from benchmarks.conversation import conversation
 from benchmarks.dataset import DataError, Question, read_set, set_names
 
@@ -255,3 +255,16 @@ def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() 
 def test_the_graph_finds_the_true_neighbours_of_a_few_vectors() -> None:
     made = np.concatenate(list(large_owner.jittered(np.eye(9, 16, dtype=np.float32), 60)))
     assert recall_scale.graph_recall(made, made[:5]) == {"graph_recall": 1, "graph_recall_of_ten": 1}
+
+
+@pytest.mark.anyio
+async def test_the_kernel_is_measured_on_every_loop_that_is_here_and_beside_its_floor() -> None:
+    size = kernel.Size(tell_count=100, ask_count=10, session_count=5, repeat_count=1)
+    found = await kernel.measure(size)
+    shown = {column.figure for column in kernel.COLUMNS}
+    for loop in kernel.loops():
+        assert set(found[loop]) == shown
+        assert found[loop]["ask_times_queue"].median > 0
+        assert set(found[f"queue on {loop}"]) == {"tell_us", "tells_per_s", "ask_us", "asks_per_s"}
+    assert ("pykka" in found) == (not any("pykka" in line for line in kernel.missing()))
+    assert [chart.name for chart in kernel.charted(found)] == ["tell", "ask"]
