@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 import actormem
-from benchmarks import flat_cost, kernel, large_owner, recall, recall_scale, reply_path, report, tokens
+from benchmarks import (
+    durability,
+    durability_folder,
+    flat_cost,
+    kernel,
+    large_owner,
+    recall,
+    recall_scale,
+    reply_path,
+    report,
+    tokens,
+)
 from benchmarks.conversation import conversation
 from benchmarks.dataset import DataError, Question, read_set, set_names
 
@@ -268,3 +279,33 @@ async def test_the_kernel_is_measured_on_every_loop_that_is_here_and_beside_its_
         assert set(found[f"queue on {loop}"]) == {"tell_us", "tells_per_s", "ask_us", "asks_per_s"}
     assert ("pykka" in found) == (not any("pykka" in line for line in kernel.missing()))
     assert [chart.name for chart in kernel.charted(found)] == ["tell", "ask"]
+
+
+@pytest.mark.anyio
+async def test_durability_is_measured_at_both_levels(tmp_path: Path) -> None:
+    size = durability.Size(session_count=3, messages_each=2, alone_count=1, repeat_count=1, recovered=())
+    found = await durability.measure(size)
+    assert list(found) == ["power", "process"]
+    for figures in found.values():
+        assert all(one.median > 0 for one in figures.values())
+        assert figures["ack_p50_ms"].median <= figures["ack_p95_ms"].median
+
+
+def test_a_copied_folder_holds_sessions_of_as_many_users_with_their_items(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(durability_folder, "SESSION_MESSAGES", 4)
+    monkeypatch.setattr(durability_folder, "end_at_once", lambda: None)
+    anyio.run(durability_folder.fill, tmp_path, 12)
+    steps = msgspec.json.decode(capfdbinary.readouterr().out)
+    assert set(steps) >= {"recovery_s", "open_s", "spawn_s", "context_s"}
+
+    async def found(user: str) -> tuple[int, int]:
+        async with actormem.open(tmp_path, embedder="hashing") as runtime:
+            session = await runtime.spawn("talk", user=user)
+            return len(await session.messages()), len(await runtime.items(user))
+
+    first, last = anyio.run(found, "user-1"), anyio.run(found, "user-2")
+    assert first == last
+    assert first[0] == 4
+    assert first[1] >= 4
