@@ -16,6 +16,7 @@ __all__ = [
     "single",
     "spread",
     "spread_table",
+    "spreads",
     "table",
 ]
 
@@ -65,11 +66,14 @@ def single(found: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, Spre
     return {row: {name: spread([value]) for name, value in figures.items()} for row, figures in found.items()}
 
 
+def spreads(runs: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+    """The spreads of figures that every repeat has."""
+    return {name: spread([one[name] for one in runs]) for name in runs[0]}
+
+
 def over_repeats(runs: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, dict[str, Spread]]:
-    """The spreads of figures that every repeat of a row has."""
-    return {
-        row: {name: spread([one[name] for one in each]) for name in each[0]} for row, each in runs.items()
-    }
+    """The same for each row."""
+    return {row: spreads(each) for row, each in runs.items()}
 
 
 def columns_of(found: Found) -> tuple[Column, ...]:

@@ -25,6 +25,7 @@ from benchmarks.figures import (
     single,
     spread,
     spread_table,
+    spreads,
     table,
 )
 from benchmarks.machine import load, machine, version, versions
@@ -52,6 +53,7 @@ __all__ = [
     "single",
     "spread",
     "spread_table",
+    "spreads",
     "table",
     "version",
     "versions",
