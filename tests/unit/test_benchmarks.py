@@ -18,6 +18,7 @@ from benchmarks import (
     recall_scale,
     reply_path,
     report,
+    survival,
     tokens,
 )
 from benchmarks.conversation import conversation
@@ -220,6 +221,10 @@ async def test_tokens_stay_within_the_budget_and_questions_find_their_answer() -
     assert figures["answered"].median == 1
     assert 0 < figures["sent"].median < 1
     assert 0 < figures["prefix"].median < 1
+    assert figures["survived"].median == 1
+    assert found["2000, LLM"]["side"].median > 0
+    assert found["2000, LLM"]["survived"].median == 1, "whatever the model says"
+    assert len(tokens.charted(found)[0].series) == 2
 
 
 def test_a_setting_that_another_beats_in_both_is_not_on_the_frontier() -> None:
@@ -309,3 +314,54 @@ def test_a_copied_folder_holds_sessions_of_as_many_users_with_their_items(
     assert first == last
     assert first[0] == 4
     assert first[1] >= 4
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"flight": "HAT271"}'}}
+LOG = {
+    "id": "airline_0",
+    "messages": [
+        {"role": "system", "content": "policy"},
+        {"role": "user", "content": "My flight is HAT271, and I am mia_li_3668."},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "found"},
+    ],
+}
+
+
+@pytest.mark.anyio
+async def test_values_of_a_log_are_looked_for_before_the_call_they_were_given_to(data_folder: Path) -> None:
+    (data_folder / survival.FOLDER).mkdir()
+    probes = [
+        {"conv": "airline_0", "at": 2, "key": "flight", "value": "HAT271", "age_last": 1},
+        {"conv": "airline_0", "at": 2, "key": "seat", "value": "17F", "age_last": 9},
+    ]
+    for name, rows in (("transcripts", [{"id": "_system", "messages": []}, LOG]), ("probes", probes)):
+        path = data_folder / survival.FOLDER / f"{name}.jsonl"
+        path.write_bytes(msgspec.json.Encoder().encode_lines(rows))
+    found = await survival.measure(survival.Size(budgets=(1_000,), turn_count=10, seeds=(3,)))
+    assert list(found) == ["log, 1,000", "made up, 1,000"]
+    log = {name: one.median for name, one in found["log, 1,000"].items()}
+    assert log == {"probe_count": 2, "survived": 0.5, "old_survived": 0, "over": 0, "orphan_count": 0}
+    made_up = found["made up, 1,000"]
+    assert made_up["probe_count"].median == 2
+    assert made_up["named_survived"].median == 1
+    assert made_up["over"].median == 0
+    assert survival.missing() == []
+
+
+@pytest.mark.anyio
+async def test_without_logs_the_rest_is_measured_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACTORMEM_DATA", str(tmp_path))
+    found = await survival.measure(survival.Size(budgets=(1_000,), turn_count=5, seeds=(3,)))
+    assert list(found) == ["made up, 1,000"]
+    assert "ACTORMEM_DATA" in survival.missing()[0]
+
+
+def test_calls_without_results_and_results_without_calls_are_orphans() -> None:
+    system, said, calling, result = LOG["messages"]
+    assert survival.orphans([system, said, calling, result]) == 0
+    assert survival.orphans([said, calling]) == 0, "the newest call may still be open"
+    assert survival.orphans([said, result]) == 1
+    assert survival.orphans([calling, said, result]) == 2
