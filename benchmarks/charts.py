@@ -20,6 +20,7 @@ WORDS = "#010203"  # stands for the page's own colour until the drawing is done
 COLOURS = ("#3b82c4", "#d9822b", "#3fa66b", "#c2528b", "#8f7ae5", "#8a8f98")
 MARKERS = "osD^vP"
 SIZE_INCHES = (7.2, 3.4)
+PLAIN = "{x:,g}"  # a thousand is 1,000, on a logarithmic axis too
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -114,8 +115,10 @@ def _plot(axes: Any, chart: Chart) -> None:
             )
     if "x" in chart.logarithmic:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(PLAIN)
     if "y" in chart.logarithmic:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(PLAIN)
     if chart.limit is not None:
         axes.axhline(chart.limit, color=WORDS, linestyle="--", linewidth=1, label="target")
     if len(chart.series) > 1 or chart.limit is not None:
@@ -129,3 +132,4 @@ def _bars(axes: Any, chart: Chart) -> None:
         axes.bar(lefts, series.y, width * 0.92, color=COLOURS[place % len(COLOURS)], label=series.name)
     axes.set_xticks(range(len(chart.labels)), chart.labels)
     axes.grid(visible=False, axis="x")
+    axes.set_axisbelow(True)

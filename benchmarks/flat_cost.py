@@ -185,7 +185,7 @@ def charted(found: report.Found) -> list[report.Chart]:
             kind="bars",
             labels=tuple(name.removesuffix("_ms") for name in names),
             series=(report.Series("ratio", (), heights),),
-            limit=1.0,
+            limit=2.0,
         )
     ]
 

@@ -5,7 +5,7 @@ from html import escape
 
 from benchmarks.charts import MISSING, drawable, drawing
 from benchmarks.figures import Column, Spread
-from benchmarks.report import Result
+from benchmarks.report import SMALL, Result
 from benchmarks.targets import Verdict
 
 __all__ = ["page"]
@@ -54,7 +54,10 @@ def page(results: Sequence[Result], not_run: Mapping[str, str]) -> str:
             *_where(results),
             f"<nav>{links}</nav>",
             f'<p class="soft">{escape(MISSING)}</p>' if missing else "",
-            *_verdicts([(one.name, verdict) for one in results for verdict in one.targets], named=True),
+            *_verdicts(
+                [(one.name, verdict) for one in results for verdict in one.targets],
+                title="Targets" + (SMALL if any(one.quick for one in results) else ""),
+            ),
             *(_section(one, drawn=not missing) for one in results),
             *_not_run(not_run),
             "</body></html>",
@@ -88,7 +91,7 @@ def _section(result: Result, *, drawn: bool) -> str:
             _table(result.columns, result.figures),
             *(f'<p class="soft">{escape(note)}</p>' for note in result.notes),
             *(drawing(chart) for chart in result.charts if drawn),
-            *_verdicts([(result.name, verdict) for verdict in result.targets], named=False),
+            *_verdicts([(result.name, verdict) for verdict in result.targets]),
             f'<p class="soft">{escape(settings)}; load average {loads}; '
             f"<code>python -m benchmarks.{result.name}</code></p>",
             "<details><summary>what is measured, what is not, how to read it</summary>",
@@ -114,18 +117,19 @@ def _cell(column: Column, one: Spread | None) -> str:
     return f"<td>{column.cell(one.median)}{spread}</td>"
 
 
-def _verdicts(verdicts: Sequence[tuple[str, Verdict]], *, named: bool) -> list[str]:
+def _verdicts(verdicts: Sequence[tuple[str, Verdict]], title: str = "") -> list[str]:
+    """Their table; with a title each says whose it is."""
     if not verdicts:
         return []
     rows: list[str] = []
     for name, verdict in verdicts:
         kind, word = WORDS[verdict.met]
-        link = f'<td><a href="#{escape(name)}">{escape(name)}</a></td>' if named else ""
+        link = f'<td><a href="#{escape(name)}">{escape(name)}</a></td>' if title else ""
         value = "-" if verdict.value is None else f"{verdict.value:,.4g}"
         about = f"{escape(verdict.about)} {escape(verdict.bound)}"
         rows.append(f'<tr>{link}<td class="{kind}">{word}</td><td>{value}</td><td>{about}</td></tr>')
-    title = "<h2>Targets</h2>" if named else ""
-    return [f'{title}<div class="wide"><table class="verdicts">{"".join(rows)}</table></div>']
+    head = f"<h2>{escape(title)}</h2>" if title else ""
+    return [f'{head}<div class="wide"><table class="verdicts">{"".join(rows)}</table></div>']
 
 
 def _not_run(not_run: Mapping[str, str]) -> list[str]:

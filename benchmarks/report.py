@@ -32,6 +32,7 @@ from benchmarks.machine import load, machine, version, versions
 from benchmarks.targets import Target, Verdict, judged, told
 
 __all__ = [
+    "SMALL",
     "Chart",
     "Column",
     "Found",
@@ -63,6 +64,7 @@ __all__ = [
 Size = TypeVar("Size")
 
 STOPPED = 130
+SMALL = ", at a small size; they are meant for the full one"
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +77,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         settings: The size and all else that was chosen; results with other settings are not compared.
         columns: Which figures the table shows, and how they are written.
         notes: Lines a reader needs beside the table.
+        quick: Whether it was a small size, which the targets are not meant for.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[Column, ...] = ()
     charts: tuple[Chart, ...] = ()
     notes: tuple[str, ...] = ()
+    quick: bool = False
 
 
 def arguments(module: str, description: str) -> argparse.ArgumentParser:
@@ -174,11 +178,11 @@ def result_of(
 
 def finish(options: argparse.Namespace, result: Result) -> None:
     """Print the verdicts, and write the file and the charts that were asked for."""
+    result = msgspec.structs.replace(result, quick=options.quick)
     for note in result.notes:
         print(note)
     if result.targets:
-        size = ", at a small size; they are meant for the full one" if options.quick else ""
-        print(f"\ntargets{size}")
+        print(f"\ntargets{SMALL if options.quick else ''}")
         print("\n".join(told(verdict) for verdict in result.targets))
     if options.json:
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")

@@ -22,7 +22,7 @@ from anyio.abc import ByteReceiveStream
 
 from benchmarks.comparison import Measured, changes, read_results, shown, uncompared
 from benchmarks.page import page
-from benchmarks.report import Result, columns_of, spread_table
+from benchmarks.report import SMALL, Result, columns_of, spread_table
 from benchmarks.targets import told
 
 __all__ = ["Progress", "Suite", "benchmark_names", "run"]
@@ -205,7 +205,8 @@ def conclude(options: argparse.Namespace, suite: Suite, old: Sequence[Result]) -
     """Say how targets and comparison came out; the exit code."""
     verdicts = [verdict for result in suite.results for verdict in result.targets]
     counts = [sum(verdict.met is met for verdict in verdicts) for met in (True, False, None)]
-    print(f"targets: {counts[0]} met, {counts[1]} missed, {counts[2]} not measured")
+    size = SMALL if any(result.quick for result in suite.results) else ""
+    print(f"targets: {counts[0]} met, {counts[1]} missed, {counts[2]} not measured{size}")
     if not options.compare:
         return int(bool(suite.failed))
     found = changes(old, suite.results, options.tolerance)

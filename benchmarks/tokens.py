@@ -127,7 +127,11 @@ def talk(turn_count: int, seed: int) -> Iterator[Spoken]:
 async def play(
     budget: actormem.Budget, embedder: str, turn_count: int, seed: int, llm: SideLLM | None = None
 ) -> Sent:
-    """What one conversation sends under a budget; background work is done before each turn."""
+    """What one conversation sends under a budget; background work is done before each turn.
+
+    With an LLM it goes on beside the turns: to wait for it would have every message read for facts by itself, and not
+    several in one call.
+    """
     sent = Sent()
     before: list[bytes] = []
     numbers = [turn.order.number.encode() for turn in conversation(turn_count, seed) if turn.order]
@@ -135,7 +139,8 @@ async def play(
         system = "You are a patient assistant. 用用户的语言回答。"
         session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=system, budget=budget)
         for spoken in talk(turn_count, seed):
-            await runtime.settle()
+            if llm is None:
+                await runtime.settle()
             async with session.turn(spoken.user) as turn:
                 wires = [msgspec.json.encode(message) for message in turn.messages]
                 _count(sent, before, wires, turn.trace)

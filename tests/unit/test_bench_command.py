@@ -167,6 +167,8 @@ def test_a_page_needs_no_network_and_escapes_what_it_shows() -> None:
     assert "no &lt;data&gt;" in text
     assert "prefers-color-scheme: dark" in text
     assert ("<svg" in text) or "plots need matplotlib" in text
+    assert "at a small size" not in text
+    assert "at a small size" in page([result(quick=True)], {})
     assert "Nothing was measured" in page([], {})
 
 
