@@ -20,6 +20,7 @@ WORDS = "#010203"  # stands for the page's own colour until the drawing is done
 COLOURS = ("#3b82c4", "#d9822b", "#3fa66b", "#c2528b", "#8f7ae5", "#8a8f98")
 MARKERS = "osD^vP"
 SIZE_INCHES = (7.2, 3.4)
+LABEL_CHARS = 80  # of all labels beside each other; more are turned
 PLAIN = "{x:,g}"  # a thousand is 1,000, on a logarithmic axis too
 
 
@@ -130,6 +131,8 @@ def _bars(axes: Any, chart: Chart) -> None:
     for place, series in enumerate(chart.series):
         lefts = [group + (place - (len(chart.series) - 1) / 2) * width for group in range(len(chart.labels))]
         axes.bar(lefts, series.y, width * 0.92, color=COLOURS[place % len(COLOURS)], label=series.name)
-    axes.set_xticks(range(len(chart.labels)), chart.labels)
+    crowded = sum(map(len, chart.labels)) > LABEL_CHARS
+    turned = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    axes.set_xticks(range(len(chart.labels)), chart.labels, **turned)
     axes.grid(visible=False, axis="x")
     axes.set_axisbelow(True)

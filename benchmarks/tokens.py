@@ -8,7 +8,8 @@ Measured, over a made-up conversation of 200 turns, Chinese and English in turn,
              hundred turns after they were said; the question names what was ordered and no character of the number
   survived   of all planted order numbers, asked for or not, those that stand in the last context
   side       with an LLM for background work: tokens of its prompts and replies, as a share of the tokens that the
-             conversation itself has, each message counted once
+             conversation itself has, each message counted once; turns follow one another at once in that row, which has
+             a part in its other figures, too: a summary may come later
   epochs     how often a context was not an extension of the one before
   over       contexts above the budget; must be 0
 
