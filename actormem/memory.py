@@ -12,7 +12,7 @@ import msgspec
 from actormem import limits
 from actormem.actors import memory_messages as say
 from actormem.actors.erasures import Erased, Erasures
-from actormem.actors.recalling import recall
+from actormem.actors.expanding import recall_expanded
 from actormem.core.erasure import Cut, Erasure
 from actormem.core.ids import checked_id, checked_scope
 from actormem.core.knowledge.bases import base_owner
@@ -75,7 +75,7 @@ class OwnerMemory(FrontDoor):
             knowledge: Names of knowledge bases of the tenant to look into, too.
 
         Returns:
-            Hits, best first; `degraded` names what missed the deadline.
+            Hits, best first, those of rewrites where `open` was told so; `degraded` names what missed the deadline.
 
         Raises:
             NotFoundError: The tenant has no knowledge base of that name.
@@ -99,7 +99,7 @@ class OwnerMemory(FrontDoor):
         owner = owner_of(user, tenant)
         bases = tuple(base_owner(owner.tenant, one) for one in await self.attached(knowledge, owner.tenant))
         await self._services.unfinished.passed(owner, *bases)
-        answer = await recall(
+        answer = await recall_expanded(
             self._services, owner, asked, positive("deadline_s", deadline), strict=True, bases=bases
         )
         return Recall(

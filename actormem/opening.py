@@ -1,7 +1,7 @@
 """Opening a memory: the one place where the parts are put together, and taken apart again in reverse."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import SystemRandom
@@ -11,6 +11,7 @@ from typing import Literal, TypeVar, cast
 import anyio
 
 from actormem import limits, wiring
+from actormem.actors.embedding import EmbeddingActor
 from actormem.actors.filtering import Filter, checked_filters
 from actormem.actors.longterm import LongTermActor
 from actormem.actors.services import Options, Services
@@ -29,6 +30,7 @@ from actormem.runtime import Runtime
 from actormem.storage.aside import SetAside
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
+from actormem.storage.schema import Durability
 
 __all__ = ["open"]
 
@@ -44,7 +46,7 @@ async def open(
     embedder: str | Embedder | None = None,
     tokenizer: Tokenizer | None = None,
     prices: Mapping[str, Prices] | None = None,
-    durability: Literal["power", "process"] = "power",
+    durability: Durability = "power",
     recall_deadline_s: float = limits.RECALL_DEADLINE_S,
     turn_wait_s: float = limits.TURN_WAIT_S,
     turn_hits: int = limits.TURN_HITS,
@@ -53,6 +55,7 @@ async def open(
     llm_deadline_s: float = limits.LLM_DEADLINE_S,
     daily_llm_tokens: int | None = None,
     extract: bool = True,
+    expand_queries: bool = False,
     attributes: Mapping[str, Declaration] | None = None,
     filters: Sequence[Filter | Literal["secrets"]] | None = None,
     prewarm: str | Warmer | None = None,
@@ -61,6 +64,7 @@ async def open(
     resident_limit: int = limits.RESIDENT_LIMIT,
     lock_wait_s: float = 0.0,
     clock: Clock | None = None,
+    wrap_record: Callable[[Record], Record] | None = None,
 ) -> AsyncGenerator[Runtime, None]:
     """Open a memory, in about a second; an async context manager, entered and left in one task.
 
@@ -69,21 +73,20 @@ async def open(
         llm: Writes summaries, finds facts: `openai:MODEL`, an object of yours, or None: rules do both.
         embedder: None or `local` (in the wheel; loads in a second), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer, prices: One for all sessions, None: each model's own; what pictures, sound and files cost by model.
-        durability: `power` survives power loss; `process` survives kill -9 and acknowledges faster.
+        durability, lock_wait_s: `power` survives power loss, `process` kill -9; seconds to wait for a folder in use.
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
-        summaries_at_once, llm_deadline_s: Summaries (and calls for facts) at a time; seconds one call may take.
-        daily_llm_tokens, extract: What an owner's background calls may take in a UTC day; whether some are for facts.
+        summaries_at_once, llm_deadline_s, daily_llm_tokens: Summaries at once; seconds of one; an owner's tokens a day.
+        extract, expand_queries: Whether the LLM finds facts too; whether recalls ask it for other words to search for.
         attributes, filters: How many values facts have, see `declared`; what texts pass before they are remembered.
         prewarm: `openai` or an object of yours: has the model read the context after a compaction; None: nobody.
         retention: How long messages and memories are kept; None: until they are forgotten.
         idle_s, resident_limit: Seconds without a message before an actor leaves memory; how many of each kind may stay.
-        lock_wait_s, clock: Seconds to wait for another process to leave the folder; time, a fake one in tests.
+        clock, wrap_record: Time, a fake one in tests; gives what stands before the record: a fault, in tests.
 
     Raises:
         FolderInUseError, VersionError: Another process has the folder; a newer version wrote it.
-        UsageError: An option is wrong, or the path cannot be a folder.
-        CorruptError: The folder is damaged. In all these cases nothing changed.
+        UsageError, CorruptError: An option is wrong, the path no folder; it is damaged. In all cases nothing changed.
     """
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
@@ -93,16 +96,15 @@ async def open(
         llm_deadline_s=positive("llm_deadline_s", llm_deadline_s),
         daily_llm_tokens=None if daily_llm_tokens is None else whole("daily_llm_tokens", daily_llm_tokens),
         extract=switch("extract", extract),
+        expand_queries=_checked_expansion(expand_queries, llm),
         retention=_checked_retention(retention),
         attributes=declared(attributes),
         filters=checked_filters(filters),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
     folder = _checked_folder(path, durability, lock_wait_s)
-    left = _Left()
-    async with AsyncExitStack() as stack:
-        opened = open_record(folder, durability=durability, lock_wait_s=lock_wait_s)
-        record = await stack.enter_async_context(opened)
+    opened, left = _record(folder, durability, lock_wait_s, wrap_record), _Left()
+    async with opened as record, AsyncExitStack() as stack:
         system = ActorSystem(clock=clock or SystemClock())
         services = await _services(
             stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
@@ -114,6 +116,17 @@ async def open(
         with left:
             yield runtime
     left.go_on()
+
+
+@asynccontextmanager
+async def _record(
+    folder: Path | None,
+    durability: Durability,
+    lock_wait_s: float,
+    wrap: Callable[[Record], Record] | None,
+) -> AsyncGenerator[Record, None]:
+    async with open_record(folder, durability=durability, lock_wait_s=lock_wait_s) as record:
+        yield record if wrap is None else wrap(record)
 
 
 async def _services(
@@ -149,6 +162,8 @@ async def _services(
         draw_share=SystemRandom().random,
         options=options,
         warmer=found_warmer,
+        queries_at_once=wiring.calls_at_once(found_embedder),
+        give_way=system.give_way,
     )
 
 
@@ -188,6 +203,13 @@ class _Left:
             raise self._error
 
 
+def _checked_expansion(given: object, llm: object) -> bool:
+    wanted = switch("expand_queries", given)
+    if wanted and llm is None:
+        raise UsageError("expand_queries needs an llm", hint="give llm too, or leave expand_queries out")
+    return wanted
+
+
 def _checked_retention(given: object) -> Retention:
     if given is not None and not isinstance(given, Retention):
         raise UsageError(f"retention must be an actormem.Retention, not {type(given).__name__}")
@@ -222,6 +244,8 @@ def _register(system: ActorSystem, services: Services, idle_s: float, resident_l
 
     idle_s, resident_limit = positive("idle_s", idle_s), whole("resident_limit", resident_limit)
     mailbox = limits.MAILBOX_MESSAGES
+    queue = limits.QUERY_QUEUE_MAX
+    system.register("embedding", lambda _: EmbeddingActor(services), mailbox_limit=queue)
     system.register("longterm", longterm, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)
     system.register("summarizer", lambda _: SummarizerActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)
     system.register("upkeep", lambda _: UpkeepActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)

@@ -1,7 +1,7 @@
 """What the runtime needs of the world, as protocols with numbered promises.
 
-Each promise is checked over every implementation by `tests/contract`. Adapters live in `actormem.adapters`
-and `actormem.storage`; only `actormem.wiring` knows which of them stands behind a port.
+Each promise is a check in `actormem.testing.contracts`, which you can run over an adapter of your own. Ours live in
+`actormem.adapters` and `actormem.storage`; only `actormem.wiring` knows which of them stands behind a port.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -117,7 +117,8 @@ class LLM(Protocol):
     """A chat model for background work.
 
     1. `complete` gives the reply's text, never empty; anything else is a `ProviderError`.
-    2. It returns or raises within `deadline_s`, whatever the server does (hang, drip, garbage).
+    2. It returns or raises within `deadline_s`, whatever the server does (hang, drip, garbage), and stops when its
+       caller is cancelled.
     3. Errors hold no prompt text and no key.
     4. With `schema`, a JSON Schema, it asks for JSON of that shape as strictly as its server can; the reply may
        still be anything.
@@ -278,14 +279,16 @@ class Record(Protocol):
     """The system of record.
 
     1. `submit` queues its writes as one transaction and returns at once; transactions commit in the order
-       of submission, whole or not at all. `then` is called on the event loop, in that order: with None once
-       the commit is durable, with a StorageError where it failed.
+       of submission, whole or not at all; one that contradicts what is stored fails (a gap in a session's
+       sequences, a name twice). `then` is called on the event loop, in that order: with None once the commit is
+       durable, with a StorageError where it failed.
     2. After `then(None)` nothing of it is lost: at level `process` by kill -9, at `power` by power loss.
     3. Reads see every transaction whose `then(None)` was called, and only whole ones.
     4. Nothing of one owner is returned for another; owners and ids compare by equality.
     5. After the first failed commit every later `submit` fails too, until the folder is opened again.
     6. `next_item_number` gives each number once in the life of the folder, deletions and restarts included.
     7. Erased words are in no file of the record once `scrub` has returned.
+    8. Each write does what it says of itself (see `actormem.core.writes`), and reads tell of it.
     """
 
     def submit(

@@ -38,11 +38,16 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         extractions_dropped: Messages that wait no more, because too many waited or too many calls failed.
         extracted_facts, extracted_facts_refused: Facts that an LLM found beside the rules, and those left out because
             their message does not say them in these words.
+        expansions, expansions_late, expansions_failed, expansions_over_daily_tokens: Calls for other words for a query,
+            by what came of them; recall went on without those of the others.
+        expansions_skipped: Calls for them that were not made: they had just failed or were late, or were too many.
         news_refused: News for long-term memory that did not get through; it was read from the record later.
         orphan_tool_calls: Calls that were closed with a marked "no result", because none had come.
         orphan_results: Results that came for no open call: kept and listed, never shown.
         usage_above_count: Requests of a model whose vocabulary is known for which its provider counted more.
         llm_failures, embed_failures: Background calls that failed.
+        queries_embedded, query_calls: Queries that were embedded, and calls that took: what came while one ran went
+            together in the next.
         llm_prompt_tokens, llm_reply_tokens: Of background calls, failed ones too, as we count.
         embedded_texts: Texts embedded, caches apart.
         prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
@@ -61,6 +66,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     sessions: KindStatistics
     summarizer: KindStatistics
     longterm: KindStatistics
+    embedding: KindStatistics
     upkeep: KindStatistics
     record: RecordStatistics
     summaries_llm: int
@@ -74,6 +80,11 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     extractions_dropped: int
     extracted_facts: int
     extracted_facts_refused: int
+    expansions: int
+    expansions_late: int
+    expansions_failed: int
+    expansions_over_daily_tokens: int
+    expansions_skipped: int
     news_refused: int
     orphan_tool_calls: int
     orphan_results: int
@@ -82,6 +93,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     llm_prompt_tokens: int
     llm_reply_tokens: int
     embed_failures: int
+    query_calls: int
+    queries_embedded: int
     embedded_texts: int
     prewarms: int
     prewarm_failures: int
@@ -105,6 +118,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         sessions=system.kinds["session"],
         summarizer=system.kinds["summarizer"],
         longterm=system.kinds["longterm"],
+        embedding=system.kinds["embedding"],
         upkeep=system.kinds["upkeep"],
         record=services.record.statistics(),
         summaries_llm=counters.summaries_llm,
@@ -118,6 +132,11 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         extractions_dropped=counters.extractions_dropped,
         extracted_facts=counters.extracted_facts,
         extracted_facts_refused=counters.extracted_facts_refused,
+        expansions=counters.expansions,
+        expansions_late=counters.expansions_late,
+        expansions_failed=counters.expansions_failed,
+        expansions_over_daily_tokens=counters.expansions_over_daily_tokens,
+        expansions_skipped=counters.expansions_skipped,
         news_refused=counters.news_refused,
         orphan_tool_calls=counters.orphan_tool_calls,
         orphan_results=counters.orphan_results,
@@ -126,6 +145,8 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         llm_prompt_tokens=counters.llm_prompt_tokens,
         llm_reply_tokens=counters.llm_reply_tokens,
         embed_failures=counters.embed_failures,
+        query_calls=counters.query_calls,
+        queries_embedded=counters.queries_embedded,
         embedded_texts=counters.embedded_texts,
         prewarms=counters.prewarms,
         prewarm_failures=counters.prewarm_failures,

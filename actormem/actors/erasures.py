@@ -194,6 +194,7 @@ class Erasures:
     async def _drop_cached(self, owner: Owner) -> None:
         """Before the rows go: what a crash leaves in a cache is then still noted."""
         self._services.erasure_count += 1
+        self._services.rewrites.drop(owner)
         await self._services.cache.drop_owner(owner)
 
     def _bytes_due(self) -> PutIntent:

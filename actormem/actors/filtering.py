@@ -29,7 +29,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         tenant, user: Whose it is; a knowledge base has no user.
-        kind: What it would be kept as; `prompt`: it would be sent to the LLM that writes summaries.
+        kind: What it would be kept as; `prompt`: it would be sent to the LLM of background work.
         source: Whose words they are.
         session_id: The session it comes from; empty where it comes from none.
     """
@@ -168,6 +168,10 @@ class Filters:
     def earlier(self, summary: str, owner: Owner, session_id: str, kind: Literal["summary", "prompt"]) -> str:
         """A summary as it may be remembered or sent; empty where it may not."""
         return self.words(summary, _about(owner, kind, "summary", session_id)) or ""
+
+    def query(self, query: str, owner: Owner, session_id: str) -> str:
+        """A query as it may be sent to an LLM; empty where it may not."""
+        return self.words(query, _about(owner, "prompt", "user", session_id)) or ""
 
     def document(self, text: str, tenant: str) -> str | None:
         """The text of a document as it may be put into a knowledge base, None where it may not."""

@@ -112,6 +112,23 @@ class LLMCalls:
             self._rest_until_s = self._clock.monotonic_s() + LLM_REST_S
         return Replied(None)
 
+    async def once(self, llm: LLM, owner: Owner, request: LLMRequest, within_s: float) -> Replied:
+        """One call that is not tried again, for one who waits so many seconds; whether it fails rests nobody.
+
+        Who cuts it off gets nothing back of the day's tokens: the reply may have been written.
+        """
+        if not await self._daily_tokens.take(owner, request.prompt_tokens + request.reply_tokens):
+            return Replied(None, over=True)
+        self._counts.llm_prompt_tokens += request.prompt_tokens
+        try:
+            return Replied(await self._completed(llm, request, within_s))
+        except Exception as error:
+            self._counts.llm_failures += 1
+            if not isinstance(error, ProviderError):
+                logger.warning("the LLM %s raised %s", llm.name, type(error).__name__)
+            await self._daily_tokens.give_back(owner, request.reply_tokens)
+        return Replied(None)
+
     async def counted(self, owner: Owner, request: LLMRequest, reply_tokens: int) -> None:
         """A reply had so many tokens: what was taken for it beyond them is given back."""
         self._counts.llm_reply_tokens += reply_tokens
@@ -120,14 +137,15 @@ class LLMCalls:
     async def _called(self, llm: LLM, request: LLMRequest) -> str:
         """One answer within the deadline, whether or not the LLM keeps it."""
         with self._clock.deadline(self._deadline_s + LATE_S):
-            if request.schema is None:
-                return await llm.complete(
-                    request.prompt, tokens_max=request.reply_tokens, deadline_s=self._deadline_s
-                )
-            return await llm.complete(
-                request.prompt,
-                tokens_max=request.reply_tokens,
-                deadline_s=self._deadline_s,
-                schema=request.schema,
-            )
+            return await self._completed(llm, request, self._deadline_s)
         raise ProviderError("it did not keep its deadline", provider=llm.name)
+
+    async def _completed(self, llm: LLM, request: LLMRequest, deadline_s: float) -> str:
+        """One answer. A shape is told of only where one is wanted: older LLMs know of none."""
+        shape = {} if request.schema is None else {"schema": request.schema}
+        reply: object = await llm.complete(
+            request.prompt, tokens_max=request.reply_tokens, deadline_s=deadline_s, **shape
+        )
+        if not isinstance(reply, str) or not reply.strip():
+            raise ProviderError("it gave no text", provider=llm.name)
+        return reply

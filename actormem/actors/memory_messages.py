@@ -4,6 +4,7 @@ Every message is a frozen value; who may send it and what comes back is its law.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import msgspec
 
@@ -38,6 +39,7 @@ __all__ = [
     "ListItems",
     "Observe",
     "Observed",
+    "PrepareRecall",
     "ReadErasure",
     "ReadHealth",
     "RecallItems",
@@ -130,6 +132,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
         scope: Items of it and of no scope alone; None for all.
         deep: Archived items too.
         source_max: Hits of one message or one document at most; 0 for any number.
+        counts: Whether the hits count as shown; False where the asker chooses among them and tells by itself.
     """
 
     query: str
@@ -149,6 +152,7 @@ class RecallItems(msgspec.Struct, frozen=True, kw_only=True):
     scope: str | None = None
     deep: bool = False
     source_max: int = 0
+    counts: bool = True
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -171,6 +175,14 @@ class CountShown(msgspec.Struct, frozen=True):
 
 class BeginRecall(msgspec.Struct, frozen=True):
     """What will be asked, before its query is embedded. Answered by `Begun`."""
+
+    asked: RecallItems
+
+
+class PrepareRecall(msgspec.Struct, frozen=True):
+    """What will be asked as soon as its query has vectors: time to do all that needs none."""
+
+    urgent: ClassVar[bool] = True
 
     asked: RecallItems
 

@@ -20,6 +20,7 @@ from actormem.kernel.mailbox import Mailbox
 from actormem.kernel.passivation import Residents
 from actormem.kernel.ref import Ref
 from actormem.kernel.reply import Envelope, Reply
+from actormem.kernel.turnstile import is_urgent
 
 __all__ = ["PASSIVATED", "Cell", "Ending"]
 
@@ -181,6 +182,7 @@ class Cell:
     async def _serve(self, actor: Actor, life: Life) -> str:
         """Hand over messages until there is a reason to end."""
         monotonic_s, mailbox = self._kind.clock.monotonic_s, self.mailbox
+        turnstile = self._kind.turnstile
         handled, since_s = 0, monotonic_s()
         while True:
             if life.failure is not None:
@@ -193,6 +195,8 @@ class Cell:
                 reply = envelope.reply
                 if reply is not None:
                     reply.hold(life.replies)
+                elif not (mailbox or is_urgent(envelope.message) or turnstile.passes()):
+                    await turnstile.wait()  # nobody waits for it, and nobody stands behind it
                 try:
                     await actor.receive(envelope.message, reply)
                 except ActorMemError as error:

@@ -20,6 +20,7 @@ from actormem.kernel.actor import Actor
 from actormem.kernel.clock import Clock
 from actormem.kernel.statistics import Counters
 from actormem.kernel.supervisor import CrashBook, RestartWindow
+from actormem.kernel.turnstile import Turnstile
 from actormem.kernel.wakeup import Wakeup, wakeup_maker
 
 __all__ = ["Crash", "ForeignCancelError", "Kind", "Tasks"]
@@ -76,6 +77,7 @@ class Kind:
         "on_crash",
         "stop_s",
         "tasks",
+        "turnstile",
     )
 
     def __init__(
@@ -84,6 +86,7 @@ class Kind:
         factory: Callable[[Hashable], Actor],
         *,
         clock: Clock,
+        turnstile: Turnstile,
         mailbox_limit: int,
         restarts: RestartWindow,
         stop_s: float,
@@ -92,6 +95,7 @@ class Kind:
         self.name = name
         self.factory = factory
         self.clock = clock
+        self.turnstile = turnstile
         self.mailbox_limit = mailbox_limit
         self.stop_s = stop_s
         self.on_crash = on_crash

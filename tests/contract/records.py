@@ -6,7 +6,17 @@ from pathlib import Path
 from actormem.ports import Record
 from actormem.storage.record import open_record
 
-__all__ = ["Place"]
+__all__ = ["Place", "in_folder", "in_memory"]
+
+
+def in_memory(folder: Path) -> AbstractAsyncContextManager[Record]:
+    """A record that takes no notice of the folder."""
+    return open_record(None, durability="process")
+
+
+def in_folder(folder: Path) -> AbstractAsyncContextManager[Record]:
+    """The record in a folder."""
+    return open_record(folder, durability="process")
 
 
 class Place:

@@ -1,7 +1,7 @@
 """The promises of `Embedder`, over every embedder there is; OpenAI's against a server on the loopback."""
 
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import anyio
 import anyio.lowlevel
@@ -13,33 +13,13 @@ from actormem.adapters.hashing import HashingEmbedder
 from actormem.adapters.local import LocalEmbedder
 from actormem.adapters.openai import OpenAIEmbedder
 from actormem.errors import ProviderError
-from actormem.ports import Embedder
+from actormem.testing import contracts
+from actormem.testing.contracts.embedder import MakeEmbedder, MakeRemoteEmbedder
 from actormem.testing.fakes import ScriptedEmbedder
-from tests.loopback import Answer, Hang, LoopbackServer
+from tests.contract.servers import Behaving
+from tests.loopback import Answer, LoopbackServer
 
 pytestmark = pytest.mark.anyio
-
-NAMES = ["hashing", "local", "openai", "scripted"]
-TEXTS = [
-    "我对花生过敏",
-    "I am allergic to peanuts",
-    "订单 KX-48210 什么时候到？",
-    "a",
-    "的",
-    "😀 emoji",
-    "x" * 9_000,
-]
-ODD_TEXTS = [
-    "\ud800 lone",
-    "\ud83d\ude00",
-    "\0",
-    "<|endoftext|>",
-    "\u200b",
-    "\n\n",
-    "👨‍👩‍👧",
-    "\u0301" * 50,
-    "🇨",
-]
 
 
 @pytest.fixture(scope="module")
@@ -57,57 +37,41 @@ def one_encoder() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=NAMES)
-async def embedder(
-    request: pytest.FixtureRequest, anyio_backend: str, server: LoopbackServer
-) -> AsyncIterator[Embedder]:
-    made: dict[str, Embedder] = {
-        "hashing": HashingEmbedder(),
-        "local": LocalEmbedder(),
-        "openai": OpenAIEmbedder("loopback-embedding", base_url=server.base_url),
-        "scripted": ScriptedEmbedder(),
-    }
-    embedder = made[request.param]
-    await embedder.start()
-    yield embedder
-    await embedder.aclose()
+MAKERS: dict[str, MakeEmbedder] = {
+    "hashing": HashingEmbedder,
+    "local": LocalEmbedder,
+    "scripted": ScriptedEmbedder,
+}
 
 
-async def test_promise_1_rows_are_float32_in_order_and_of_length_1(embedder: Embedder) -> None:
-    rows = await embedder.embed(TEXTS)
-    assert rows.shape == (len(TEXTS), embedder.dimensions)
-    assert rows.dtype == np.float32
-    assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-4)
-    for place in (0, 3, 6):
-        assert (await embedder.embed([TEXTS[place]]))[0] == pytest.approx(rows[place], abs=1e-4)
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("check", contracts.EMBEDDER, ids=str)
+async def test_an_embedder_keeps(
+    check: contracts.AsyncCheck[[MakeEmbedder]], name: str, anyio_backend: str
+) -> None:
+    await check(MAKERS[name])
 
 
-async def test_promise_1_many_texts_keep_their_order(embedder: Embedder) -> None:
-    texts = [f"第 {number} 号订单 order {number * 7919}" for number in range(45)]
-    rows = await embedder.embed(texts)
-    backwards = await embedder.embed(texts[::-1])
-    assert rows == pytest.approx(backwards[::-1], abs=1e-4)
-    assert len({row.tobytes() for row in rows}) > 40
+@pytest.mark.parametrize("check", contracts.EMBEDDER, ids=str)
+async def test_openais_embedder_keeps(
+    check: contracts.AsyncCheck[[MakeEmbedder]], server: LoopbackServer, anyio_backend: str
+) -> None:
+    await check(lambda: OpenAIEmbedder("loopback-embedding", base_url=server.base_url))
 
 
-async def test_promise_1_an_empty_text_is_a_row_of_zeros(embedder: Embedder) -> None:
-    rows = await embedder.embed(["", "今天下雨", "", "   "])
-    assert rows.any(axis=1).tolist() == [False, True, False, False]
+@pytest.mark.parametrize("check", contracts.REMOTE_EMBEDDER, ids=str)
+async def test_openais_embedder_keeps_when_its_server_fails(
+    check: contracts.AsyncCheck[[MakeRemoteEmbedder]], anyio_backend: str
+) -> None:
+    with Behaving() as servers:
+        await check(
+            lambda server: OpenAIEmbedder(
+                "m", api_key=contracts.KEY, base_url=servers.url_of(server), dimensions=8
+            )
+        )
 
 
-async def test_promise_1_no_texts_are_no_rows(embedder: Embedder) -> None:
-    rows = await embedder.embed([])
-    assert rows.shape == (0, embedder.dimensions)
-    assert rows.dtype == np.float32
-
-
-async def test_promise_1_the_same_text_has_the_same_vector(embedder: Embedder) -> None:
-    rows = await embedder.embed(["请记住我的地址", "I moved to Berlin", "请记住我的地址"])
-    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
-    assert abs(float(rows[0] @ rows[1])) < 0.95
-
-
-async def test_promise_2_names_differ(anyio_backend: str) -> None:
+async def test_names_differ(anyio_backend: str) -> None:
     names = {
         HashingEmbedder().name,
         LocalEmbedder().name,
@@ -119,23 +83,7 @@ async def test_promise_2_names_differ(anyio_backend: str) -> None:
     assert len(names) == 6
 
 
-async def test_promise_3_other_tasks_run_while_it_embeds(embedder: Embedder) -> None:
-    turns = 0
-
-    async def count_turns() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await anyio.lowlevel.checkpoint()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(count_turns)
-        await embedder.embed(["一段不短的话。A sentence of some length." * 10] * 4)
-        tasks.cancel_scope.cancel()
-    assert turns >= 1
-
-
-async def test_promise_3_a_cancelled_caller_does_not_wait_for_the_encoder(
+async def test_a_cancelled_caller_does_not_wait_for_the_encoder(
     anyio_backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, release = threading.Event(), threading.Event()
@@ -156,25 +104,7 @@ async def test_promise_3_a_cancelled_caller_does_not_wait_for_the_encoder(
     assert (await embedder.embed(["next"])).shape == (1, 512)
 
 
-async def test_promise_3_a_cancelled_caller_does_not_wait_for_a_server(anyio_backend: str) -> None:
-    with LoopbackServer() as silent:
-        embedder = OpenAIEmbedder("m", base_url=silent.base_url, dimensions=8)
-        silent.always = Hang()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(embedder.embed, ["hello"])
-            while not silent.seen:
-                await anyio.lowlevel.checkpoint()
-            tasks.cancel_scope.cancel()
-    await embedder.aclose()
-
-
-async def test_promise_4_nothing_is_raised_for_any_text(embedder: Embedder) -> None:
-    rows = await embedder.embed(ODD_TEXTS)
-    assert rows.shape == (len(ODD_TEXTS), embedder.dimensions)
-    assert np.isfinite(rows).all()
-
-
-async def test_promise_4_a_failed_encoder_is_a_provider_error(
+async def test_a_failed_encoder_is_a_provider_error(
     anyio_backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
@@ -187,7 +117,7 @@ async def test_promise_4_a_failed_encoder_is_a_provider_error(
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500, 503])
-async def test_promise_4_a_failed_server_is_a_provider_error_with_its_status(
+async def test_a_failed_server_is_a_provider_error_with_its_status(
     anyio_backend: str, server: LoopbackServer, status: int
 ) -> None:
     embedder = OpenAIEmbedder("m", base_url=server.base_url, dimensions=8)
@@ -196,12 +126,6 @@ async def test_promise_4_a_failed_server_is_a_provider_error_with_its_status(
         await embedder.embed(["hello"])
     assert (caught.value.status, caught.value.retry_after_s) == (status, 7.0)
     await embedder.aclose()
-
-
-async def test_start_may_be_called_again(embedder: Embedder) -> None:
-    await embedder.start()
-    await embedder.start()
-    assert (await embedder.embed(["again 再来"])).any()
 
 
 async def test_what_means_the_same_is_near_in_the_local_embedder_across_languages(anyio_backend: str) -> None:

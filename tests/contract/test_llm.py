@@ -1,33 +1,28 @@
-"""The promises of `LLM`: OpenAI's adapter against a server that misbehaves, and the scripted fake."""
+"""The promises of `LLM` over OpenAI's adapter, against a server that misbehaves, and over the scripted fake."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 from actormem.adapters.openai import OpenAILLM
 from actormem.errors import ProviderError
-from actormem.ports import LLM
-from actormem.testing.fakes import ScriptedLLM
-from tests.loopback import Answer, Drip, Fault, Hang, LoopbackServer
+from actormem.testing import contracts
+from actormem.testing.contracts.llm import MakeLLM, a_reply_that_is_none_is_a_provider_error
+from actormem.testing.contracts.servers import Server
+from actormem.testing.fakes import Messages, ScriptedLLM
+from tests.contract.servers import ECHO, REFUSAL, Behaving, choice
+from tests.loopback import Answer, Fault, LoopbackServer
 
 pytestmark = pytest.mark.anyio
 
-KEY = "sk-canary-key-7731"
-PROMPT = "我的密码是 canary-prompt-4402"
+KEY, PROMPT = contracts.KEY, contracts.PROMPT
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": PROMPT}]
 DEADLINE_S = 20.0
-SHORT_S = 0.1
+LLMCheck = contracts.AsyncCheck[[MakeLLM]]
 
-
-def choice(**message: Any) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}]}
-
-
-ECHO = f"<html>{PROMPT} {KEY}</html>"
 BAD_REPLIES: dict[str, Fault] = {
     "a page of HTML": Answer(ECHO.encode(), content_type="text/html"),
     "HTML that says it is JSON": Answer(ECHO.encode()),
@@ -44,28 +39,55 @@ BAD_REPLIES: dict[str, Fault] = {
     "ten megabytes": Answer(json.dumps(choice(content="啊" * 3_300_000)).encode()),
     "an error of a kind nobody knows": Answer({"error": PROMPT}, 418),
     "an error that is HTML": Answer(ECHO.encode(), 502, content_type="text/html"),
-    "an error that echoes": Answer(
-        {"error": {"message": f"bad key {KEY} for {PROMPT}", "code": PROMPT}}, 401
-    ),
+    "an error that echoes": REFUSAL,
 }
+
+
+@pytest.mark.parametrize("check", contracts.LLM, ids=str)
+async def test_openais_adapter_keeps(check: LLMCheck, anyio_backend: str) -> None:
+    with Behaving() as servers:
+        await check(lambda server: OpenAILLM("gpt-test", api_key=KEY, base_url=servers.url_of(server)))
+
+
+def scripted(server: Server) -> ScriptedLLM:
+    """The fake, in front of the server that a check asks for."""
+
+    def reply(messages: Messages) -> str | Exception:
+        server.requests += [*messages, *llm.schemas]
+        match server.behaviour:
+            case "answers":
+                return "摘要：退款三天内到账。"
+            case "hangs" | "drips":
+                llm.wait_for = anyio.Event()
+                return "never"
+            case "blank":
+                return " \n"
+            case _:
+                return ProviderError("down", provider="scripted", status=503)
+
+    llm = ScriptedLLM(reply)
+    return llm
+
+
+@pytest.mark.parametrize("check", contracts.LLM, ids=str)
+async def test_the_fake_keeps(check: LLMCheck, anyio_backend: str) -> None:
+    await check(scripted)
+
+
+@pytest.mark.parametrize("reply", BAD_REPLIES)
+async def test_any_other_reply_is_a_provider_error_that_holds_no_words(
+    anyio_backend: str, reply: str
+) -> None:
+    with Behaving(garbage=BAD_REPLIES[reply]) as servers:
+        await a_reply_that_is_none_is_a_provider_error(
+            lambda server: OpenAILLM("gpt-test", api_key=KEY, base_url=servers.url_of(server))
+        )
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LoopbackServer]:
     with LoopbackServer("摘要：退款三天内到账。") as server:
         yield server
-
-
-@pytest.fixture(params=["openai", "scripted"])
-async def llm(
-    request: pytest.FixtureRequest, anyio_backend: str, server: LoopbackServer
-) -> AsyncIterator[LLM]:
-    made: dict[str, LLM] = {
-        "openai": OpenAILLM("gpt-test", api_key=KEY, base_url=server.base_url),
-        "scripted": ScriptedLLM(lambda messages: "摘要：退款三天内到账。"),
-    }
-    yield made[request.param]
-    await made[request.param].aclose()
 
 
 @pytest.fixture
@@ -77,51 +99,7 @@ async def openai_llm(anyio_backend: str, server: LoopbackServer) -> AsyncIterato
     await llm.aclose()
 
 
-async def test_promise_1_a_reply_is_its_text(llm: LLM) -> None:
-    assert await llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S) == "摘要：退款三天内到账。"
-    assert llm.window_tokens > 0
-
-
-@pytest.mark.parametrize("fault", BAD_REPLIES)
-async def test_promise_1_and_3_any_other_reply_is_a_provider_error_that_holds_no_words(
-    openai_llm: OpenAILLM, server: LoopbackServer, fault: str
-) -> None:
-    server.faults.append(BAD_REPLIES[fault])
-    with pytest.raises(ProviderError) as caught:
-        await openai_llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S)
-    error: BaseException | None = caught.value
-    while error is not None:  # what hangs on the error is logged with it
-        assert "canary" not in f"{error!r} {error} {vars(error)}"
-        error = error.__cause__ or error.__context__
-
-
-@pytest.mark.parametrize("reply", ["", " \n", ProviderError("down", provider="scripted", status=503)])
-async def test_promise_1_the_fake_gives_no_empty_reply(anyio_backend: str, reply: str | Exception) -> None:
-    with pytest.raises(ProviderError):
-        await ScriptedLLM([reply]).complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
-
-
-@pytest.mark.parametrize("fault", [Hang(), Drip()])
-async def test_promise_2_a_server_that_never_ends_is_given_up_at_the_deadline(
-    openai_llm: OpenAILLM, server: LoopbackServer, fault: Fault
-) -> None:
-    await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)  # opens the client
-    server.faults.append(fault)
-    with pytest.raises(ProviderError, match=r"no answer within 0\.1 s"):
-        await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=SHORT_S)
-    assert await openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S)
-
-
-async def test_promise_2_a_cancelled_caller_is_let_go(openai_llm: OpenAILLM, server: LoopbackServer) -> None:
-    server.faults.append(Hang())
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lambda: openai_llm.complete(MESSAGES, tokens_max=5, deadline_s=DEADLINE_S))
-        while not server.seen:
-            await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
-
-
-async def test_promise_2_a_server_that_is_not_there_is_a_provider_error(anyio_backend: str) -> None:
+async def test_a_server_that_is_not_there_has_no_status(anyio_backend: str) -> None:
     with LoopbackServer() as gone:
         base_url = gone.base_url
     llm = OpenAILLM("gpt-test", api_key=KEY, base_url=base_url)
@@ -173,19 +151,17 @@ def shapes(server: LoopbackServer) -> list[str | None]:
     return [seen.body.get("response_format", {}).get("type") for seen in server.seen]
 
 
-async def test_promise_4_a_reply_of_a_shape_is_asked_for_by_its_schema(
-    llm: LLM, server: LoopbackServer
+async def test_a_reply_of_a_shape_is_asked_for_by_its_schema(
+    openai_llm: OpenAILLM, server: LoopbackServer
 ) -> None:
-    server.seen.clear()
-    reply = await llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S, schema=SCHEMA)
-    assert reply == "摘要：退款三天内到账。", "the reply may be anything"
+    await openai_llm.complete(MESSAGES, tokens_max=50, deadline_s=DEADLINE_S, schema=SCHEMA)
     for seen in server.seen:
         described = seen.body["response_format"]["json_schema"]
         assert (described["schema"], described["strict"]) == (SCHEMA, True)
 
 
 @pytest.mark.parametrize(("refused", "status"), [(0, 200), (1, 404), (2, 400)])
-async def test_promise_4_what_the_server_refuses_is_asked_for_less_strictly_and_remembered(
+async def test_what_the_server_refuses_is_asked_for_less_strictly_and_remembered(
     openai_llm: OpenAILLM, server: LoopbackServer, refused: int, status: int
 ) -> None:
     server.faults.extend([Answer({"error": {"message": "unknown response_format"}}, status)] * refused)
@@ -197,7 +173,7 @@ async def test_promise_4_what_the_server_refuses_is_asked_for_less_strictly_and_
 
 
 @pytest.mark.parametrize("status", [400, 500])
-async def test_promise_4_a_request_that_is_refused_whatever_its_shape_is_an_error_and_nothing_is_remembered(
+async def test_a_request_that_is_refused_whatever_its_shape_is_an_error_and_nothing_is_remembered(
     openai_llm: OpenAILLM, server: LoopbackServer, status: int
 ) -> None:
     tries = 3 if status == 400 else 1

@@ -1,4 +1,4 @@
-"""Intents in `actormem.ports.Record`: what is still to be done for an owner, until it is done."""
+"""Intents in `actormem.ports.Record`: those that are damaged, and folders older than they are."""
 
 import sqlite3
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.errors import CorruptError, UsageError
-from actormem.ports import AppendEvents, DeleteIntent, EraseOwner, PutIntent, PutItems, StoredEvent
+from actormem.ports import AppendEvents, PutIntent, PutItems, StoredEvent
 from actormem.storage.migration import FORMAT_VERSION
 from actormem.storage.record import open_record
 from tests.contract.records import Place
@@ -16,34 +16,6 @@ pytestmark = pytest.mark.anyio
 
 ADA = Owner("shop", "ada")
 BOB = Owner("shop", "bob")
-
-
-async def test_an_intent_is_there_until_it_is_deleted_and_the_newest_of_a_name_stands(place: Place) -> None:
-    async with place.open() as record:
-        assert await record.intents(ADA) == ()
-        await record.sync([PutIntent(ADA, "b", b"1"), PutIntent(ADA, "a", b"2"), PutIntent(BOB, "a", b"3")])
-        await record.sync([PutIntent(ADA, "b", b"4")])
-        assert await record.intents(ADA) == (("a", b"2"), ("b", b"4"))
-        assert await record.owners_with_intents() == (ADA, BOB)
-        late = [DeleteIntent(ADA, "z"), DeleteIntent(Owner("no", "one"), "a")]
-        await record.sync([DeleteIntent(ADA, "a"), DeleteIntent(ADA, "b"), *late])
-        assert await record.intents(ADA) == ()
-        assert await record.owners_with_intents() == (BOB,)
-
-
-async def test_owners_are_found_by_what_the_names_of_their_intents_begin_with(place: Place) -> None:
-    async with place.open() as record:
-        await record.sync([PutIntent(ADA, "erase:a", b""), PutIntent(BOB, "extract:erase:", b"")])
-        assert await record.owners_with_intents("erase:") == (ADA,)
-        assert await record.owners_with_intents("ERASE:") == ()
-        assert await record.owners_with_intents("e") == (ADA, BOB)
-
-
-async def test_intents_go_with_their_owner_and_those_of_others_stay(place: Place) -> None:
-    async with place.open() as record:
-        await record.sync([PutIntent(ADA, "a", b"1"), PutIntent(BOB, "a", b"2"), EraseOwner(ADA)])
-        assert await record.intents(ADA) == ()
-        assert await record.intents(BOB) == (("a", b"2"),)
 
 
 async def test_an_intent_that_could_not_be_read_back_is_refused(place: Place) -> None:

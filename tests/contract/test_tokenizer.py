@@ -8,7 +8,6 @@ import base64
 import hashlib
 import unicodedata
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,50 +22,18 @@ from actormem.adapters.bytes import BytesTokenizer
 from actormem.adapters.tiktoken import TiktokenTokenizer, is_on_disk
 from actormem.adapters.toktok import VOCABULARIES, ToktokTokenizer
 from actormem.ports import Tokenizer
+from actormem.testing import contracts, strategies
+from actormem.testing.contracts.tokenizer import (
+    MakeTokenizer,
+    counts,
+    cuts,
+    cuts_between_graphemes,
+    is_the_same_in_threads,
+)
+from actormem.testing.corpus import GRAPHEMES
 
 RANKS = {"cl100k_base": 100_256, "o200k_base": 199_998}
-CONTROL_WORDS = [
-    "<|endoftext|>",
-    "<|im_start|>system",
-    "<|im_end|>",
-    "<|fim_prefix|>",
-    "<|start|>",
-    "<|endofprompt|>",
-]
-CHARACTERS = ["👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇨🇳", "🇬🇧", "❤️", "e\u0301", "ก็", "नि", "𠮷", "\U0001f600", "各", "1️⃣"]
-PIECES = st.sampled_from(
-    [
-        *CONTROL_WORDS,
-        *CHARACTERS,
-        *[
-            "订单号 KX-48210 什么时候发货？",
-            "我对花生过敏",
-            "Where is my order, please?",
-            "don't",
-            "\r\n\r\n",
-            "\t",
-            "\0",
-        ],
-        *[
-            " " * 7,
-            " " * 140,
-            "，" * 9,
-            "aaaa",
-            "AbC",
-            "3.14159",
-            "2026-03-01",
-            "\ud83d",
-            "\ude00",
-            "\ud800",
-            "\x85",
-            "़",
-        ],
-    ]
-)
-# Any code point at all, lone surrogates included.
-ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
-TEXTS = st.lists(PIECES | ANY_TEXT, max_size=8).map("".join)
-ONE_CHARACTER = ["a", " ", "\n", "，", "的", "😀", "\u0301", "\u200d", "🇨", "\ud800", "^", "0"]
+TEXTS = strategies.texts(long=False)
 FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 NAMES = [
@@ -111,29 +78,15 @@ def write_vocabulary(folder: Path, vocabulary: str) -> None:
     (folder / hashlib.sha1(address.encode()).hexdigest()).write_bytes(b"".join(lines))
 
 
+@pytest.mark.parametrize("check", contracts.TOKENIZER, ids=str)
+def test_a_tokenizer_keeps(check: contracts.Check[[MakeTokenizer]], tokenizer: Tokenizer) -> None:
+    check(lambda: tokenizer)
+
+
 @FEW
 @given(text=TEXTS)
-def test_promise_1_any_text_can_be_counted(tokenizer: Tokenizer, text: str) -> None:
-    assert tokenizer.count(text) >= (1 if text else 0)
-    assert tokenizer.count("") == 0
-
-
-@pytest.mark.parametrize("word", CONTROL_WORDS)
-def test_promise_1_control_words_are_plain_text(tokenizer: Tokenizer, word: str) -> None:
-    assert tokenizer.count(word) >= 3
-    assert tokenizer.count(f"hi {word}") > tokenizer.count("hi")
-
-
-@pytest.mark.parametrize("character", ONE_CHARACTER)
-def test_promise_1_two_hundred_thousand_of_one_character_can_be_counted(
-    tokenizer: Tokenizer, character: str
-) -> None:
-    text = character * 200_000
-    count = tokenizer.count(text)
-    assert 200_000 / 128 <= count <= 200_000 * 4
-    cut = tokenizer.truncate(text, 50)
-    assert text.startswith(cut)
-    assert tokenizer.count(cut) <= 50
+def test_any_text_can_be_counted(tokenizer: Tokenizer, text: str) -> None:
+    counts(tokenizer, text)
 
 
 @FEW
@@ -196,53 +149,25 @@ def test_promise_2_counts_of_cl100k_are_those_openai_documents(
 
 @FEW
 @given(text=TEXTS, tokens=st.integers(-1, 120))
-def test_promise_3_a_cut_text_is_a_prefix_within_the_tokens(
-    tokenizer: Tokenizer, text: str, tokens: int
-) -> None:
-    cut = tokenizer.truncate(text, tokens)
-    assert text.startswith(cut)
-    assert tokenizer.count(cut) <= max(tokens, 0)
-    if tokenizer.count(text) <= tokens:
-        assert cut == text
+def test_a_cut_text_is_a_prefix_within_the_tokens(tokenizer: Tokenizer, text: str, tokens: int) -> None:
+    cuts(tokenizer, text, tokens)
 
 
 @FEW
 @given(
-    characters=st.lists(st.sampled_from([*CHARACTERS, "a", " ", "好"]), max_size=20),
+    characters=st.lists(st.sampled_from([*GRAPHEMES, "a", " ", "好"]), max_size=20),
     tokens=st.integers(0, 60),
 )
-def test_promise_3_the_cut_is_never_inside_what_a_reader_sees_as_one_character(
+def test_the_cut_is_never_inside_what_a_reader_sees_as_one_character(
     tokenizer: Tokenizer, characters: list[str], tokens: int
 ) -> None:
-    ends = {len("".join(characters[:place])) for place in range(len(characters) + 1)}
-    assert len(tokenizer.truncate("".join(characters), tokens)) in ends
-
-
-@FEW
-@given(tokens=st.integers(0, 40))
-def test_promise_3_the_halves_of_a_pair_are_never_parted(tokenizer: Tokenizer, tokens: int) -> None:
-    cut = tokenizer.truncate("x\ud83d\ude00" * 20, tokens)
-    assert not cut.endswith("\ud83d")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "我想退掉昨天买的那台笔记本电脑，订单号是 AB-20931。" * 40,
-        "Please cancel my booking for Friday evening. " * 40,
-    ],
-)
-def test_promise_3_most_of_the_tokens_are_used(tokenizer: Tokenizer, text: str) -> None:
-    for tokens in (30, 100, 300):
-        assert tokenizer.count(tokenizer.truncate(text, tokens)) >= tokens - 6
+    cuts_between_graphemes(tokenizer, characters, tokens)
 
 
 @settings(FEW, max_examples=10)
 @given(text=TEXTS)
-def test_promise_4_every_thread_counts_the_same(tokenizer: Tokenizer, text: str) -> None:
-    with ThreadPoolExecutor(2) as threads:
-        counts = [tokenizer.count(text), *threads.map(tokenizer.count, [text, text])]
-    assert len(set(counts)) == 1
+def test_every_thread_counts_the_same(tokenizer: Tokenizer, text: str) -> None:
+    is_the_same_in_threads(tokenizer, text)
 
 
 @FEW

@@ -10,6 +10,7 @@ from actormem.core.facts.found import Found
 from actormem.core.facts.reply import read_facts
 from actormem.core.facts.request import Said, extraction_request
 from actormem.core.facts.worth import worth
+from actormem.testing import strategies
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -24,25 +25,9 @@ TEXTS = st.one_of(
 PIECES = st.one_of(
     TEXTS, st.sampled_from(["Bergen", "10000", "小雨", "一万", "ABC123", "user", "friend 小雨"])
 )
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | PIECES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(PIECES, inner, max_size=3),
-    max_leaves=6,
-)
 
 
-@st.composite
-def rows(draw: st.DrawFn) -> dict[str, Any]:
-    """A fact as a careless model writes it: some fields right, some anything."""
-    row: dict[str, Any] = {
-        "message": draw(st.sampled_from([1, 1, 1, 2, 0])), "quote": draw(PIECES), "value": draw(PIECES),
-        "attribute": draw(st.sampled_from(["place", "address", "likes"])), "text": draw(PIECES),
-        "subject": draw(st.sampled_from(["user", "friend 小雨", "wife", "Olaf"])),
-        "valid_until": draw(st.sampled_from([None, "2031", "2031-06-30", "never"])),
-    }  # fmt: skip
-    for name in draw(st.lists(st.sampled_from(sorted(row)), max_size=1)):
-        row[name] = draw(JSON)
-    return row
+FACTS = st.lists(strategies.fact_rows(PIECES) | strategies.json_values(PIECES), max_size=3)
 
 
 def holds(one: Found) -> bool:
@@ -58,7 +43,11 @@ def holds(one: Found) -> bool:
 
 
 @settings(max_examples=60)
-@given(text=TEXTS, facts=st.lists(rows() | JSON, max_size=3), whole=st.booleans())
+@given(
+    text=TEXTS,
+    facts=st.lists(strategies.fact_rows(PIECES) | strategies.json_values(PIECES), max_size=3),
+    whole=st.booleans(),
+)
 def test_what_is_believed_of_any_reply_stands_in_its_message(
     text: str, facts: list[Any], whole: bool
 ) -> None:

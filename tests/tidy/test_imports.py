@@ -49,7 +49,7 @@ PARTS = {
         },
     ),
     "actors": (INNER | {"core", "ports", "kernel", "actors"}, {"anyio", "msgspec", "numpy"}),
-    "testing": (INNER | {"core", "ports", "kernel", "testing"}, {"anyio", "msgspec", "numpy"}),
+    "testing": (INNER | {"core", "ports", "kernel", "testing"}, {"anyio", "hypothesis", "msgspec", "numpy"}),
     "wiring": (
         INNER | {"core", "ports", "storage", "adapters", "actors", "kernel"},
         {"anyio", "msgspec", "numpy"},

@@ -11,7 +11,7 @@ from benchmarks import charts, report
 from benchmarks.suite import benchmark_names
 from benchmarks.targets import judged, told
 
-CORPUS_ELSEWHERE = {"reply_path"}  # named in its first line on what is measured
+CORPUS_ELSEWHERE = {"concurrency", "reply_path", "sessions"}  # named in their first line on what is measured
 ONE = report.Chart(
     name="one",
     title="t",

@@ -3,8 +3,8 @@
 What was acknowledged is there afterwards, once and in order; nothing else is but what was asked for and left open.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ import anyio
 import pytest
 
 import actormem
-from actormem import opening
-from actormem.storage.record import open_record
+from actormem.ports import Record
 from actormem.testing.faults import DiskFault, FailingEmbedder, FailingLLM, FailingRecord, ModelFault
 from tests.runtimes import FakeClock, ScriptedEmbedder, ScriptedLLM, answered, files_holding, opened
 
@@ -102,43 +101,29 @@ async def compare(folder: Path, model: Model) -> None:
         assert files_holding(folder, CANARY) == []
 
 
-@asynccontextmanager
-async def failing(
-    folder: Path, fault: DiskFault, at: int, monkeypatch: pytest.MonkeyPatch
-) -> AsyncGenerator[list[FailingRecord], None]:
-    """Folders that are opened inside have a record that fails."""
-    made: list[FailingRecord] = []
-
-    @asynccontextmanager
-    async def open_failing(*given: Any, **named: Any) -> AsyncGenerator[FailingRecord, None]:
-        async with open_record(*given, **named) as record:
-            made.append(FailingRecord(record, at=at, fault=fault))
-            yield made[-1]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(opening, "open_record", open_failing)
-        yield made
-
-
 @pytest.mark.parametrize("stride", [SOME, EACH])
 @pytest.mark.parametrize(("fault", "first"), [("full", 3), ("unsynced", 5), ("unread", 1)])
 async def test_a_disk_that_fails_at_any_call_loses_nothing_acknowledged(
-    tmp_path: Path, fault: DiskFault, first: int, stride: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fault: DiskFault, first: int, stride: int
 ) -> None:
+    made: list[FailingRecord] = []
+
+    def wrap(record: Record) -> Record:
+        made.append(FailingRecord(record, at=at, fault=fault))
+        return made[-1]
+
     for at in range(first if stride > 1 else 1, CALLS_MAX, stride):
         folder, model = tmp_path / str(at), Model()
-        async with failing(folder, fault, at, monkeypatch) as made:
-            with suppress(actormem.StorageError):
-                async with actormem.open(
-                    folder, embedder=ScriptedEmbedder(), clock=FakeClock(), durability="process"
-                ) as runtime:
-                    await live(runtime, model)
-                    with suppress(actormem.StorageError):
-                        await runtime.settle()
-                    if fault != "unread" and made[0].failed:
-                        await first_failure_stops_acknowledging(runtime, model)
+        options: dict[str, Any] = {"embedder": ScriptedEmbedder(), "clock": FakeClock()}
+        with suppress(actormem.StorageError):
+            async with actormem.open(folder, durability="process", wrap_record=wrap, **options) as runtime:
+                await live(runtime, model)
+                with suppress(actormem.StorageError):
+                    await runtime.settle()
+                if fault != "unread" and made[-1].failed:
+                    await first_failure_stops_acknowledging(runtime, model)
         await compare(folder, model)
-        if not made[0].failed:
+        if not made[-1].failed:
             assert at > 5
             assert not model.open
             assert len(model.kept) == 6

@@ -14,7 +14,8 @@ from actormem.core.context.joining import NO_REPLY, OPENING
 from actormem.core.context.notes import Line
 from actormem.core.session import events as ev
 from actormem.core.session.snapshot import CHECK_BYTES, _check, decode_state, encode_state
-from tests.conversations import IMAGE, NONCE, replayed
+from actormem.testing.strategies import IMAGE
+from tests.conversations import NONCE, replayed
 from tests.layouts import LAYOUTS, CostlyJoins, LayoutDriver, TemplateError, strict_template, tools_template
 
 BUDGET = Budget(context=2_000)

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.recall.concepts import kinship
 from actormem.core.recall.cues import asked_types, named_speaker
 from actormem.core.recall.day_ranges import asked_ranges, range_nearness
-from actormem.core.recall.lexical import LexicalIndex, Rows, bm25, query_weights
+from actormem.core.recall.lexical import LexicalIndex, Rows, bm25, idf_of, query_weights
 from actormem.core.recall.named_dates import DAY_MS, date_nearness, named_dates
 from actormem.core.recall.neighbours import Neighbours
 from actormem.core.recall.query import Query
@@ -84,7 +85,7 @@ class Dense(NamedTuple):
 def lexical_arms(
     terms: Terms, rows: Rows, table: RowTable, index: LexicalIndex, neighbours: Neighbours, partial: bool
 ) -> dict[str, Shares]:
-    """Words, of the candidates and their neighbours; phrases; and replies to a question that has the words.
+    """Words, of the candidates and their neighbours; phrases; words of the same matter; replies to a question.
 
     Args:
         partial: Whether `rows` are few among many.
@@ -106,6 +107,9 @@ def lexical_arms(
     holding = np.flatnonzero(np.count_nonzero(alone, axis=0) > 1)  # a pair needs two terms
     phrase[holding] = index.phrases(terms.ordered, rows[holding])
     arms = {"lexical": lexical, "phrase": phrase}
+    concepts = table.concepts[rows]
+    arms["concept"] = kinship(terms.names, terms.telling, alone > 0, concepts, concept_rarity(table, index))
+    arms["concept"] /= terms.idf_total
     previous = neighbours.previous[rows]
     before = np.where(previous >= 0, place[previous], -1)
     if (before >= 0).any():
@@ -198,14 +202,18 @@ def asked_days(query: Query, table: RowTable, rows: Rows) -> Shares | None:
 def structured_arms(
     query: Query, terms: Terms, rows: Rows, index: LexicalIndex, attributes: Mapping[str, set[int]]
 ) -> dict[str, Shares]:
-    """Candidates whose attribute the query names, and those that hold an id or number of it."""
+    """Candidates whose attribute the query names, and those that hold an id or number of it.
+
+    An attribute of many says little of each: its share is squared, or forty likes stand above what is asked of them
+    (R@10 of notes in two languages .938 and .950, MRR of a Chinese set .933 and .939).
+    """
     arms: dict[str, Shares] = {}
     asked = np.zeros(len(rows))
     for attribute in query.attributes:
         holders = attributes.get(attribute)
         if holders:
             held = np.isin(rows, np.fromiter(holders, np.int64, len(holders)))
-            asked = np.maximum(asked, held * rarity(len(holders), len(index)))
+            asked = np.maximum(asked, held * rarity(len(holders), len(index)) ** 2)
     if asked.any():
         arms["attribute"] = asked
     ids = [name for name in terms.names if is_id(name) and name in index]
@@ -233,6 +241,12 @@ def standing_arms(query: Query, rows: Rows, table: RowTable) -> dict[str, Shares
 def rarity(count: int, total: int) -> float:
     """How telling it is to be one of `count` among `total`: 1 for the only one, 0 where all are."""
     return 1.0 if total < 2 else 1.0 - math.log(count) / math.log(total)
+
+
+def concept_rarity(table: RowTable, index: LexicalIndex) -> NDArray[np.float64]:
+    """How telling it is to speak of each concept: 1 for what no row speaks of."""
+    total = len(index)
+    return idf_of(table.concepts_total, total) / max(float(idf_of(np.zeros(1), total)[0]), 1e-9)
 
 
 def stride(count: int) -> int:

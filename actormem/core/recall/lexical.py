@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Counts", "LexicalIndex", "Postings", "Rows", "bm25", "query_weights"]
+__all__ = ["Counts", "LexicalIndex", "Postings", "Rows", "bm25", "idf_of", "query_weights"]
 
 Rows = NDArray[np.int64]
 Counts = NDArray[np.float32]
@@ -206,6 +206,7 @@ def pair_counts(
 
 
 def idf_of(document_counts: NDArray[np.float64] | NDArray[np.int64], total: int) -> NDArray[np.float64]:
+    """How telling it is to stand in so many of `total` rows, 0 up; what stands in none counts full."""
     return np.log1p((total - document_counts + 0.5) / (document_counts + 0.5))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from actormem.core.recall.cues import first_person, named_speaker
 from actormem.core.recall.named_dates import DAY_MS, day_number
+from actormem.core.recall.transcripts import transcript
 from actormem.core.recall.words import first_tokens, token_count
 from actormem.core.values import Item
 
@@ -85,9 +86,11 @@ def view_text(item: Item) -> str:
 def query_texts(text: str, speakers: Iterable[str] = ()) -> tuple[str, ...]:
     """The texts to embed for a query: the whole of it, and its segments where it has more than one.
 
-    A pasted dialogue or a long message means several things; its last segment most of all. Where one of the
-    speakers is named, the texts are in that speaker's first person.
+    A pasted dialogue or a long message means several things; its last segment most of all. Who says the lines of a
+    dialogue is left out; see `transcripts`. Where one of the speakers is named, the texts are in that speaker's first
+    person.
     """
+    text = "\n".join(line.words for line in transcript(text)) or text
     named = named_speaker(text, speakers)
     if named:
         text = first_person(text, named)

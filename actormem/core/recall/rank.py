@@ -33,6 +33,7 @@ FLOOR: Final = 0.2  # score below which a hit of a turn's recall is noise
 WEIGHTS: Final[Mapping[str, float]] = {
     "lexical": 1.0,
     "phrase": 0.22,
+    "concept": 1.3,
     "reply": 1.0,
     "vector": 0.5,
     "window": 0.45,
@@ -71,7 +72,7 @@ SESSION_BEST: Final = 3  # a session is as good as its three best turns
 RANGE_MIN: Final = 0.25  # cosines nearer to each other than this are not stretched apart
 CLOSE_NOTHING: Final = 0.2  # closeness of unrelated texts, at its usual most: 95 of 100 greetings
 CLOSE_SAME: Final = 0.7  # closeness of a question and its plain answer
-SURE: Final[Mapping[str, float]] = {"lexical": 1.0, "attribute": 0.9, "id": 0.9, "date": 0.6}
+SURE: Final[Mapping[str, float]] = {"lexical": 1.0, "attribute": 1.6, "id": 0.9, "date": 0.6}
 BACKGROUND_ROWS_MIN: Final = 20  # fewer cosines do not show what is usual
 BACKGROUND_SHARE: Final = 0.1
 BACKGROUND_MAX: Final = 0.9

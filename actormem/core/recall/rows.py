@@ -3,12 +3,13 @@
 A row is the place of an item while it is in the partition; the place of a removed item is used again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actormem.core.recall.concepts import CONCEPT_COUNT
 from actormem.core.recall.cues import ANSWER_TYPES, answer_types, question_share
 from actormem.core.recall.day_ranges import TOLD_DAYS, told_days
 from actormem.core.recall.named_dates import day_number
@@ -19,7 +20,7 @@ __all__ = ["KINDS", "NameNumbers", "RowTable"]
 KINDS: Final = ("fact", "preference", "event", "episode", "summary", "knowledge")
 COLUMNS: Final = (
     "live", "stale", "superseded", "has_vector", "has_window", "assistant", "types", "kind", "day",
-    "told", "session", "speaker", "scope", "archived", "event_ms", "sequence", "expires_ms", "question",
+    "told", "concepts", "session", "speaker", "scope", "archived", "event_ms", "sequence", "expires_ms", "question",
     "importance",
 )  # fmt: skip
 ROWS_FIRST: Final = 64  # room to begin with; doubled when full
@@ -45,6 +46,8 @@ class RowTable:
         self.kind = np.zeros(0, np.int8)
         self.day = np.zeros(0, np.int32)
         self.told = np.zeros((0, TOLD_DAYS), np.int32)
+        self.concepts = np.zeros((0, CONCEPT_COUNT), np.bool_)
+        self.concepts_total = np.zeros(CONCEPT_COUNT, np.int64)
         self.session = np.zeros(0, np.int64)
         self.speaker = np.zeros(0, np.int64)
         self.scope = np.zeros(0, np.int64)
@@ -68,6 +71,7 @@ class RowTable:
         """Give a row back."""
         self._count_assistant(row, -1)
         self.types_total -= self.types[row]
+        self.note_concepts(row, ())
         self.assistant[row] = False
         self.live[row] = self.superseded[row] = self.archived[row] = False
         self.has_vector[row] = self.has_window[row] = self.stale[row] = False
@@ -99,6 +103,13 @@ class RowTable:
         self.expires_ms[row] = item.expires_ms
         self.question[row] = question_share(item.text) if item.kind == "episode" else 0.0
         self.importance[row] = item.importance
+
+    def note_concepts(self, row: int, concepts: Sequence[int]) -> None:
+        """Note what a row speaks of; see `concepts_of`."""
+        self.concepts_total -= self.concepts[row]
+        self.concepts[row] = False
+        self.concepts[row, list(concepts)] = True
+        self.concepts_total += self.concepts[row]
 
     def mark_stale(self, row: int, stale: bool) -> None:
         """Note whether an episode states only what is no longer so."""
