@@ -6,13 +6,20 @@ Measured, over a made-up conversation of 200 turns, Chinese and English in turn,
              compared here, not taken from the trace
   answered   planted order numbers that stand in the context of the very turn in which the user asks for them, ten to a
              hundred turns after they were said; the question names what was ordered and no character of the number
+  survived   of all planted order numbers, asked for or not, those that stand in the last context
+  side       with an LLM for background work: tokens of its prompts and replies, as a share of the tokens that the
+             conversation itself has, each message counted once; turns follow one another at once in that row, which has
+             a part in its other figures, too: a summary may come later
   epochs     how often a context was not an extension of the one before
   over       contexts above the budget; must be 0
 
 With `--frontier`, the same, with one seed, over `compact_at`, `compact_to` and the notes' share, at one budget: which
 settings no other beats in both tokens sent and prefix. The defaults of `Budget` were chosen from it.
 
-Not measured: a model's reading of the context, summaries by an LLM (they are extractive here), time.
+Not measured: a model's reading of the context, how good an LLM's summaries are (they are extractive here; the LLM of
+the last row says the beginning of what it is to summarize, and finds no facts), time.
+
+Corpus: `benchmarks.conversation`, from three seeds; every fourth turn asks for an order number said before.
 
 To read it: `sent` and `prefix` of one row belong together: a context that is cut more often is smaller and changes
 more. Embeddings are hashed, unless `--embedder local` is given: then recall knows other words for the same, too.
@@ -27,10 +34,12 @@ import anyio
 import msgspec
 
 import actormem
+from actormem.adapters.toktok import ToktokTokenizer
 from benchmarks import report
 from benchmarks.conversation import Order, conversation
+from benchmarks.side_llm import SideLLM
 
-__all__ = ["FULL", "QUICK", "Size", "frontier", "main", "measure", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "charted", "frontier", "main", "measure", "talk", "unbeaten"]
 
 NAME = "tokens"
 SEEDS = (20_240_229, 5, 77)
@@ -40,7 +49,22 @@ FRONTIER_BUDGET = 6_000
 COMPACT_AT = (0.6, 0.7, 0.75, 0.8, 0.9)
 COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
 RECALL_TOKENS = (120, 200, 300)
-COLUMNS = ("sent", "prefix", "answered", "epochs", "over")
+SHARES = ("sent", "prefix", "answered", "survived", "side")
+COUNTS = ("epochs", "over")
+COLUMNS = (
+    *(report.Column(name, name, "{:.3f}") for name in SHARES),
+    *(report.Column(name, name, "{:.0f}") for name in COUNTS),
+)
+
+
+TARGETS = (
+    report.Target(about="sent at 6,000, of full history", row="6000", figure="sent", at_most=0.18),
+    report.Target(about="prefix at 6,000", row="6000", figure="prefix", at_least=0.85),
+    report.Target(about="probes answered at 6,000", row="6000", figure="answered", at_least=0.95),
+    report.Target(
+        about="side tokens at 6,000, of the conversation's own", row="6000, LLM", figure="side", at_most=1.5
+    ),
+)
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +97,8 @@ class Sent(msgspec.Struct):
     answered_count: int = 0
     epoch_count: int = 0
     over_count: int = 0
+    survived_share: float = 0.0
+    side_share: float | None = None
 
     def shares(self) -> dict[str, float]:
         """The figures of the table."""
@@ -80,6 +106,8 @@ class Sent(msgspec.Struct):
             "sent": self.tokens / self.full_tokens,
             "prefix": self.same_tokens / self.tokens,
             "answered": self.answered_count / max(1, self.asked_count),
+            "survived": self.survived_share,
+            **({} if self.side_share is None else {"side": self.side_share}),
             "epochs": self.epoch_count,
             "over": self.over_count,
         }
@@ -97,15 +125,23 @@ def talk(turn_count: int, seed: int) -> Iterator[Spoken]:
         yield Spoken(f"{turn.user}\n{asked.question}" if asked else turn.user, turn.reply, asked)
 
 
-async def play(budget: actormem.Budget, embedder: str, turn_count: int, seed: int) -> Sent:
-    """What one conversation sends under a budget; background work is done before each turn."""
+async def play(
+    budget: actormem.Budget, embedder: str, turn_count: int, seed: int, llm: SideLLM | None = None
+) -> Sent:
+    """What one conversation sends under a budget; background work is done before each turn.
+
+    With an LLM it goes on beside the turns: to wait for it would have every message read for facts by itself, and not
+    several in one call.
+    """
     sent = Sent()
     before: list[bytes] = []
-    async with actormem.open(None, embedder=embedder) as runtime:
+    numbers = [turn.order.number.encode() for turn in conversation(turn_count, seed) if turn.order]
+    async with actormem.open(None, embedder=embedder, llm=llm) as runtime:
         system = "You are a patient assistant. 用用户的语言回答。"
         session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=system, budget=budget)
         for spoken in talk(turn_count, seed):
-            await runtime.settle()
+            if llm is None:
+                await runtime.settle()
             async with session.turn(spoken.user) as turn:
                 wires = [msgspec.json.encode(message) for message in turn.messages]
                 _count(sent, before, wires, turn.trace)
@@ -114,7 +150,18 @@ async def play(budget: actormem.Budget, embedder: str, turn_count: int, seed: in
                     sent.answered_count += any(spoken.asked.number.encode() in wire for wire in wires)
                 before = wires
                 turn.reply(spoken.reply)
+        await runtime.settle()
+    last = b"".join(before)
+    sent.survived_share = sum(number in last for number in numbers) / len(numbers)
+    if llm is not None:
+        sent.side_share = llm.tokens / _own_tokens(turn_count, seed)
     return sent
+
+
+def _own_tokens(turn_count: int, seed: int) -> int:
+    """Of the conversation, each message once."""
+    count = ToktokTokenizer("o200k_base").count
+    return sum(count(spoken.user) + count(spoken.reply) for spoken in talk(turn_count, seed))
 
 
 def _count(sent: Sent, before: Sequence[bytes], wires: Sequence[bytes], trace: actormem.Trace) -> None:
@@ -133,16 +180,19 @@ def _count(sent: Sent, before: Sequence[bytes], wires: Sequence[bytes], trace: a
 async def figures(budget: actormem.Budget, embedder: str, size: Size) -> dict[str, report.Spread]:
     """The figures under one budget, over all seeds."""
     runs = [(await play(budget, embedder, size.turn_count, seed)).shares() for seed in size.seeds]
-    return {name: report.spread([run[name] for run in runs]) for name in COLUMNS}
+    return report.spreads(runs)
 
 
 async def measure(size: Size, embedder: str) -> dict[str, dict[str, report.Spread]]:
-    """The figures of each budget with default shares."""
+    """The figures of each budget with default shares, and of the middle one with an LLM in the background."""
     found: dict[str, dict[str, report.Spread]] = {}
     for context in size.budgets:
         print(f"budget {context:,}", file=sys.stderr)
         found[f"{context}"] = await figures(actormem.Budget(context=context), embedder, size)
-    return found
+    middle = size.budgets[len(size.budgets) // 2]
+    print(f"budget {middle:,}, LLM", file=sys.stderr)
+    sent = await play(actormem.Budget(context=middle), embedder, size.turn_count, size.seeds[0], SideLLM())
+    return found | {f"{middle}, LLM": report.spreads([sent.shares()])}
 
 
 async def frontier(size: Size, embedder: str) -> dict[str, dict[str, report.Spread]]:
@@ -169,16 +219,30 @@ def unbeaten(found: dict[str, dict[str, report.Spread]]) -> list[str]:
     return kept
 
 
-def shown(title: str, found: dict[str, dict[str, report.Spread]], names: Sequence[str]) -> str:
-    """The table of these settings."""
-    rows = [[name, *(_cell(column, found[name][column]) for column in COLUMNS)] for name in names]
-    return report.table([title, *COLUMNS], rows)
-
-
-def _cell(column: str, one: report.Spread) -> str:
-    if column in ("epochs", "over"):
-        return f"{one.median:.0f}"
-    return f"{one.median:.3f}"
+def charted(found: dict[str, dict[str, report.Spread]]) -> list[report.Chart]:
+    """Tokens sent against the stable prefix: of each row, and joined those that no other beats in both."""
+    settings = "/" in next(iter(found))
+    groups = (
+        {"all": list(found), "unbeaten": unbeaten(found)} if settings else {name: [name] for name in found}
+    )
+    series = [
+        report.Series(
+            title,
+            tuple(found[name]["sent"].median for name in names),
+            tuple(found[name]["prefix"].median for name in names),
+        )
+        for title, names in groups.items()
+    ]
+    return [
+        report.Chart(
+            name="frontier",
+            title="tokens sent, and how many of them stood in the request before",
+            x_title="sent, share of full history",
+            y_title="prefix, share of what is sent",
+            kind="points",
+            series=tuple(series),
+        )
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -192,17 +256,18 @@ def main(given: Sequence[str] | None = None) -> int:
     size = QUICK if options.quick else FULL
     where = report.machine()
     print(report.heading(f"benchmarks.{NAME}", where))
+    work = frontier if options.frontier else measure
+    found = anyio.run(work, size, options.embedder)
+    title = "at/to/recall" if options.frontier else "budget"
+    print(report.spread_table(title, COLUMNS, found))
     if options.frontier:
-        found = anyio.run(frontier, size, options.embedder)
-        print(shown("at/to/recall", found, sorted(found)))
-        print(f"\nunbeaten at {FRONTIER_BUDGET:,}:")
-        print(shown("at/to/recall", found, unbeaten(found)))
-    else:
-        found = anyio.run(measure, size, options.embedder)
-        print(shown("budget", found, list(found)))
-    if options.json:
-        results = {key: value for name, one in found.items() for key, value in report.flat(name, one).items()}
-        report.write_json(options.json, NAME, where, results)
+        print(f"\nunbeaten at {FRONTIER_BUDGET:,}: {', '.join(unbeaten(found))}")
+    settings = msgspec.to_builtins(size) | {"embedder": options.embedder, "frontier": options.frontier}
+    targets = () if options.frontier else TARGETS
+    result = report.result_of(
+        NAME, __doc__, where, settings, found, columns=COLUMNS, targets=targets, charts=charted(found)
+    )
+    report.finish(options, result)
     return 0
 
 

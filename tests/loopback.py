@@ -4,7 +4,6 @@ It runs in threads of its own on 127.0.0.1, on a port the system picks, and know
 Each request takes the next fault from `faults`; where there is none it is answered as OpenAI would.
 """
 
-import hashlib
 import json
 import sys
 import threading
@@ -13,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+
+from benchmarks.openai_wire import DONE, chunks, completion, embeddings, event, usage_of
 
 __all__ = ["Answer", "Drip", "Hang", "LoopbackServer", "Seen"]
 
@@ -173,18 +174,7 @@ class Handler(BaseHTTPRequestHandler):
         message = self.server.owner.message(body)
         if body.get("stream"):
             return self.stream(body, message)
-        ending = "tool_calls" if message.get("tool_calls") else "stop"
-        choice = {"index": 0, "message": message, "finish_reason": ending}
-        return Answer(
-            {
-                "id": "chatcmpl-1",
-                "object": "chat.completion",
-                "created": 1_700_000_000,
-                "model": body["model"],
-                "choices": [choice],
-                "usage": usage_of(body, message),
-            }
-        )
+        return Answer(completion(body, message, usage_of(body, message)))
 
     def embeddings(self, body: dict[str, Any]) -> Answer:
         """Vectors that follow from the texts alone."""
@@ -192,57 +182,14 @@ class Handler(BaseHTTPRequestHandler):
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         if any(not text or any(word in text for word in owner.refused_words) for text in texts):
             return Answer({"error": {"message": f"bad input {texts}", "code": "invalid_input"}}, 400)
-        size = body.get("dimensions", DIMENSIONS)
-        data = [
-            {"object": "embedding", "index": index, "embedding": vector_of(text, size)}
-            for index, text in enumerate(texts)
-        ]
-        return Answer({"object": "list", "model": body["model"], "data": owner.embedding_order(data)})
+        answer = embeddings(body, texts, body.get("dimensions", DIMENSIONS))
+        return Answer(answer | {"data": owner.embedding_order(answer["data"])})
 
     def stream(self, body: dict[str, Any], message: dict[str, Any]) -> None:
         """Send the message in pieces, as server-sent events; the usage last where it was asked for."""
         self.head(200, {"content-type": "text/event-stream", "connection": "close"})
         self.close_connection = True
-        text = message.get("content") or ""
-        self.event(body, {"role": "assistant", "content": ""})
-        for start in range(0, len(text), 4):
-            self.event(body, {"content": text[start : start + 4]})
-        for index, call in enumerate(message.get("tool_calls") or []):
-            self.event(body, {"tool_calls": [{"index": index, **call}]})
-        self.event(body, {}, "tool_calls" if message.get("tool_calls") else "stop")
-        if (body.get("stream_options") or {}).get("include_usage"):
-            self.event(body, None, usage=usage_of(body, message))
-        self.wfile.write(b"data: [DONE]\n\n")
-
-    def event(
-        self,
-        body: dict[str, Any],
-        delta: dict[str, Any] | None,
-        finish_reason: str | None = None,
-        usage: dict[str, int] | None = None,
-    ) -> None:
-        """Send one chunk; a delta of None is the chunk without choices that carries the usage."""
-        choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
-        chunk = {
-            "id": "chatcmpl-1",
-            "object": "chat.completion.chunk",
-            "created": 1_700_000_000,
-            "model": body["model"],
-            "choices": choices,
-            "usage": usage,
-        }
-        self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
-        self.wfile.flush()
-
-
-def usage_of(body: dict[str, Any], message: dict[str, Any]) -> dict[str, int]:
-    """Made-up token counts that follow from the request alone: one for each 4 characters."""
-    prompt = len(json.dumps(body["messages"], ensure_ascii=False)) // 4
-    reply = len(json.dumps(message, ensure_ascii=False)) // 4
-    return {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
-
-
-def vector_of(text: str, dimensions: int) -> list[float]:
-    """Numbers from -1 to 1 that follow from the text."""
-    raw = hashlib.shake_128(text.encode()).digest(dimensions)
-    return [byte / 127.5 - 1 for byte in raw]
+        for chunk in chunks(body, message, usage_of(body, message)):
+            self.wfile.write(event(chunk))
+            self.wfile.flush()
+        self.wfile.write(DONE)

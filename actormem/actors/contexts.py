@@ -93,14 +93,14 @@ class ContextMaker:
     def erased(self) -> None:
         """Begin again: nothing of what was sent stands any more."""
         self._before, self._epoch_before, self._tools_before = (), NO_EPOCH, ""
-        self._values = ValueIndex()
+        self._values, self._valued = ValueIndex(), (None, "", [])
         self.usage.redacted()
 
     def redacted(self, state: Working) -> None:
         """Words were cut out of what was sent: of that only what stands in the state still is kept."""
         standing = {part.wire for part in assemble_noted(state)}
         self._before = tuple(takewhile(lambda part: part.wire in standing, self._before))
-        self._values = ValueIndex()
+        self._values, self._valued = ValueIndex(), (None, "", [])
         self.usage.redacted()
 
     @property

@@ -10,13 +10,17 @@ import pytest
 import actormem
 from benchmarks import (
     concurrency,
+    durability,
+    durability_folder,
     flat_cost,
+    kernel,
     large_owner,
     recall,
     recall_scale,
     reply_path,
     report,
     sessions,
+    survival,
     tokens,
 )
 from benchmarks.conversation import conversation
@@ -147,12 +151,14 @@ def test_recall_measures_a_folder_of_data_and_writes_its_figures(
     assert held["machine"]["cores"]
     assert held["versions"]["actormem"]
     for embedder in ("local", "hashing"):
-        assert held["results"][f"made_up.{embedder}.all.question_count"] == 3
-        assert held["results"][f"made_up.{embedder}.health.recall_at_10"] == 1
-        assert held["results"][f"made_up.{embedder}.all.foreign_count"] == 0
+        found = {row: held["figures"][f"made_up.{embedder}.{row}"] for row in ("all", "health", "place")}
+        assert found["all"]["question_count"]["median"] == 3
+        assert found["health"]["recall_at_10"]["median"] == 1
+        assert found["all"]["foreign_count"]["median"] == 0
         # The third question names a turn of another owner, too: it is not found, and cannot be.
-        assert held["results"][f"made_up.{embedder}.place.ceiling"] == 0.75
-        assert held["results"][f"made_up.{embedder}.place.recall_at_10"] == 0.75
+        assert found["place"]["ceiling"]["median"] == 0.75
+        assert found["place"]["recall_at_10"]["median"] == 0.75
+    assert [verdict["met"] for verdict in held["targets"]] == [True, True]
     assert "made_up" in capsys.readouterr().out
 
 
@@ -182,8 +188,8 @@ async def test_items_and_messages_of_others_are_counted_and_fail_the_benchmark()
     found = await recall.ask(LeakingRuntime(), question, {"c/1": "c/mei", "c/9": "c/ann"})
     assert found.foreign_count == 2
     assert found.own == {"c/1"}
-    assert recall.exit_code({"a.foreign_count": 0, "a.question_count": 3}) == 0
-    assert recall.exit_code({"a.foreign_count": 0, "b.foreign_count": 2}) == 1
+    assert recall.exit_code({"a": {"foreign_count": 0, "question_count": 3}}) == 0
+    assert recall.exit_code({"a": {"foreign_count": 0}, "b": {"foreign_count": 2}}) == 1
 
 
 def test_missing_data_is_said_plainly(
@@ -246,6 +252,10 @@ async def test_tokens_stay_within_the_budget_and_questions_find_their_answer() -
     assert figures["answered"].median == 1
     assert 0 < figures["sent"].median < 1
     assert 0 < figures["prefix"].median < 1
+    assert figures["survived"].median == 1
+    assert found["2000, LLM"]["side"].median > 0
+    assert found["2000, LLM"]["survived"].median == 1, "whatever the model says"
+    assert len(tokens.charted(found)[0].series) == 2
 
 
 def test_a_setting_that_another_beats_in_both_is_not_on_the_frontier() -> None:
@@ -259,11 +269,11 @@ def test_a_setting_that_another_beats_in_both_is_not_on_the_frontier() -> None:
 def test_the_flat_cost_of_a_tiny_size_has_every_figure_of_both_sessions() -> None:
     size = flat_cost.Size(old_messages=40, young_messages=10, young_sessions=1, turn_count=2)
     found = anyio.run(flat_cost.measure, size)
-    assert set(found) == {"old", "young"}
+    assert set(found) == {"old", "young", "ratio"}
     for figures in found.values():
-        assert set(figures) == set(flat_cost.COLUMNS)
-        assert all(value >= 0 for value in figures.values())
-    assert "ratio" in flat_cost.shown(found, size)
+        assert set(figures) == {column.figure for column in flat_cost.COLUMNS}
+        assert all(one.median >= 0 for one in figures.values())
+    assert len(flat_cost.charted(found)[0].series[0].y) == len(flat_cost.COLUMNS)
 
 
 def test_the_scale_of_recall_at_a_tiny_size_has_every_figure_without_data(
@@ -273,9 +283,11 @@ def test_the_scale_of_recall_at_a_tiny_size_has_every_figure_without_data(
     size = recall_scale.Size(item_counts=(30,), text_count=10, query_count=3, embedder="hashing")
     found, source = anyio.run(recall_scale.measure, size)
     assert source.startswith("drawn words")
-    assert set(found[30]) == {name for _, name in recall_scale.COLUMNS if not name.startswith("graph")}
+    figures = {column.figure for column in recall_scale.COLUMNS}
+    assert set(found[30]) == {name for name in figures if not name.startswith("graph")}
     assert found[30]["first_whole"] == 1, "a small owner is loaded before the first answer"
-    assert "30 items" in recall_scale.shown(found)
+    assert recall_scale.rows(found)["30 items"]["warm_p50_ms"].median > 0
+    assert [series.x for series in recall_scale.charted(found)[0].series] == [(30.0,)] * 3
 
 
 def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() -> None:
@@ -290,3 +302,97 @@ def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() 
 def test_the_graph_finds_the_true_neighbours_of_a_few_vectors() -> None:
     made = np.concatenate(list(large_owner.jittered(np.eye(9, 16, dtype=np.float32), 60)))
     assert recall_scale.graph_recall(made, made[:5]) == {"graph_recall": 1, "graph_recall_of_ten": 1}
+
+
+@pytest.mark.anyio
+async def test_the_kernel_is_measured_on_every_loop_that_is_here_and_beside_its_floor() -> None:
+    size = kernel.Size(tell_count=100, ask_count=10, session_count=5, repeat_count=1)
+    found = await kernel.measure(size)
+    shown = {column.figure for column in kernel.COLUMNS}
+    for loop in kernel.loops():
+        assert set(found[loop]) == shown
+        assert found[loop]["ask_times_queue"].median > 0
+        assert set(found[f"queue on {loop}"]) == {"tell_us", "tells_per_s", "ask_us", "asks_per_s"}
+    assert ("pykka" in found) == (not any("pykka" in line for line in kernel.missing()))
+    assert [chart.name for chart in kernel.charted(found)] == ["tell", "ask"]
+
+
+@pytest.mark.anyio
+async def test_durability_is_measured_at_both_levels(tmp_path: Path) -> None:
+    size = durability.Size(session_count=3, messages_each=2, alone_count=1, repeat_count=1, recovered=())
+    found = await durability.measure(size)
+    assert list(found) == ["power", "process"]
+    for figures in found.values():
+        assert all(one.median > 0 for one in figures.values())
+        assert figures["ack_p50_ms"].median <= figures["ack_p95_ms"].median
+
+
+def test_a_copied_folder_holds_sessions_of_as_many_users_with_their_items(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(durability_folder, "SESSION_MESSAGES", 4)
+    monkeypatch.setattr(durability_folder, "end_at_once", lambda: None)
+    anyio.run(durability_folder.fill, tmp_path, 12)
+    steps = msgspec.json.decode(capfdbinary.readouterr().out)
+    assert set(steps) >= {"recovery_s", "open_s", "spawn_s", "context_s"}
+
+    async def found(user: str) -> tuple[int, int]:
+        async with actormem.open(tmp_path, embedder="hashing") as runtime:
+            session = await runtime.spawn("talk", user=user)
+            return len(await session.messages()), len(await runtime.items(user))
+
+    first, last = anyio.run(found, "user-1"), anyio.run(found, "user-2")
+    assert first == last
+    assert first[0] == 4
+    assert first[1] >= 4
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"flight": "HAT271"}'}}
+LOG = {
+    "id": "airline_0",
+    "messages": [
+        {"role": "system", "content": "policy"},
+        {"role": "user", "content": "My flight is HAT271, and I am mia_li_3668."},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "found"},
+    ],
+}
+
+
+@pytest.mark.anyio
+async def test_values_of_a_log_are_looked_for_before_the_call_they_were_given_to(data_folder: Path) -> None:
+    (data_folder / survival.FOLDER).mkdir()
+    probes = [
+        {"conv": "airline_0", "at": 2, "key": "flight", "value": "HAT271", "age_last": 1},
+        {"conv": "airline_0", "at": 2, "key": "seat", "value": "17F", "age_last": 9},
+    ]
+    for name, rows in (("transcripts", [{"id": "_system", "messages": []}, LOG]), ("probes", probes)):
+        path = data_folder / survival.FOLDER / f"{name}.jsonl"
+        path.write_bytes(msgspec.json.Encoder().encode_lines(rows))
+    found = await survival.measure(survival.Size(budgets=(1_000,), turn_count=10, seeds=(3,)))
+    assert list(found) == ["log, 1,000", "made up, 1,000"]
+    log = {name: one.median for name, one in found["log, 1,000"].items()}
+    assert log == {"probe_count": 2, "survived": 0.5, "old_survived": 0, "over": 0, "orphan_count": 0}
+    made_up = found["made up, 1,000"]
+    assert made_up["probe_count"].median == 2
+    assert made_up["named_survived"].median == 1
+    assert made_up["over"].median == 0
+    assert survival.missing() == []
+
+
+@pytest.mark.anyio
+async def test_without_logs_the_rest_is_measured_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACTORMEM_DATA", str(tmp_path))
+    found = await survival.measure(survival.Size(budgets=(1_000,), turn_count=5, seeds=(3,)))
+    assert list(found) == ["made up, 1,000"]
+    assert "ACTORMEM_DATA" in survival.missing()[0]
+
+
+def test_calls_without_results_and_results_without_calls_are_orphans() -> None:
+    system, said, calling, result = LOG["messages"]
+    assert survival.orphans([system, said, calling, result]) == 0
+    assert survival.orphans([said, calling]) == 0, "the newest call may still be open"
+    assert survival.orphans([said, result]) == 1
+    assert survival.orphans([calling, said, result]) == 2
