@@ -113,7 +113,7 @@ async def test_poison_is_quoted_data_by_whatever_road_it_came(kind: str, road: s
         )
         messages = await answered(session, ASKED)
         check_context(messages, road)
-        is_told = ABOUT in words(messages) or NAME in words(messages)
+        is_told = ABOUT.rstrip(":") in words(messages)
         assert is_told == (road != "tool"), "it is told, unless a tool alone said it"
         facts = [
             item
