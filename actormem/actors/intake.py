@@ -232,9 +232,15 @@ class Intake:
         self.links.drop(item)
         self.outdated.removed(item)
 
+    def loaded(self, hashes: Iterable[str]) -> None:
+        """Take in the texts that were buried before, as the record has them."""
+        self._tombstones.update(dict.fromkeys(hashes, self._services.burials.last_ms(self._owner)))
+
     def buried(self, hashes: Iterable[str]) -> None:
         """Texts that are not to be taken in again, unless the user says them anew."""
-        self._tombstones.update(dict.fromkeys(hashes, self._services.moments.now_ms()))
+        now_ms = self._services.moments.now_ms()
+        self._services.burials.note(self._owner, now_ms)
+        self._tombstones.update(dict.fromkeys(hashes, now_ms))
 
     async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
         """Put passages of documents in as they are, other tasks having their turn between."""

@@ -70,7 +70,7 @@ class Loading:
         to be hidden is among all items.
         """
         stored = await self._first()
-        self._intake.buried(stored.tombstones)
+        self._intake.loaded(stored.tombstones)
         self._intake.forgotten_ms = await self._services.record.forgotten_ms(self._owner)
         if stored.item_count == len(stored.items):
             await self._put(stored.items)

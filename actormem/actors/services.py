@@ -9,6 +9,7 @@ import numpy as np
 from anyio.lowlevel import checkpoint
 
 from actormem import limits
+from actormem.actors.burials import Burials
 from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.filtering import BUILT_IN, Filter, Filters
@@ -172,6 +173,7 @@ class Services:
             set()
         )  # users whose sessions take nothing in, bases not looked into meanwhile
         self.unfinished = Unfinished()
+        self.burials = Burials(self.moments.now_ms())
         self.precedence = Precedence(clock)
         self.llm_calls = LLMCalls(
             clock=clock,

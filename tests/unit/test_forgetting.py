@@ -8,6 +8,7 @@ import pytest
 
 import actormem
 from actormem import Budget, NotFoundError
+from actormem.actors import burials
 from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, files_holding, opened, settle, words
 
 pytestmark = pytest.mark.anyio
@@ -161,6 +162,32 @@ async def test_what_was_forgotten_is_not_taken_in_again_by_an_import() -> None:
         clock.hold(60)
         await answered(await runtime.spawn("later", user="ada"), SAID)
         assert (await address(runtime)).value == STREET, "it may be said anew"
+
+
+async def test_what_is_said_anew_right_after_a_restart_is_remembered(tmp_path: Path) -> None:
+    async with opened(tmp_path) as runtime:
+        await answered(await runtime.spawn("s", user="ada"), SAID)
+        await runtime.forget((await address(runtime)).id, user="ada")
+        await runtime.settle()
+    async with opened(tmp_path) as runtime:
+        await answered(await runtime.spawn("s2", user="ada"), SAID)
+        await runtime.settle()
+        assert (await address(runtime)).value == STREET
+        await runtime.forget((await address(runtime)).id, user="ada")
+        assert await runtime.value("ada", "address") is None
+        assert STREET not in await everything(runtime)
+
+
+def test_times_of_forgetting_are_never_too_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(burials, "OWNERS_MAX", 2)
+    ada, bob, cy = (actormem.Owner("", user) for user in ("ada", "bob", "cy"))
+    times = burials.Burials(1_000)
+    assert times.last_ms(ada) == 999
+    times.note(ada, 2_000)
+    times.note(bob, 3_000)
+    assert (times.last_ms(ada), times.last_ms(bob), times.last_ms(cy)) == (2_000, 3_000, 999)
+    times.note(cy, 4_000)
+    assert (times.last_ms(ada), times.last_ms(bob), times.last_ms(cy)) == (4_000, 4_000, 4_000)
 
 
 async def test_keep_leaves_the_transcript_and_forgets_the_item() -> None:
