@@ -11,6 +11,7 @@ import anyio.lowlevel
 import msgspec
 
 from actormem.actors.block_items import BlockItems, block_name
+from actormem.actors.burials import BuriedTexts
 from actormem.actors.links import Links
 from actormem.actors.memory_messages import ImportItems, Observed, RememberBlocks, RememberItem
 from actormem.actors.outdated import OutdatedWords
@@ -23,7 +24,7 @@ from actormem.core.facts.found import Found, is_known
 from actormem.core.facts.passages import passages
 from actormem.core.facts.reading import Stated
 from actormem.core.facts.reconcile import Change, closes, reconcile
-from actormem.core.facts.remember import episode, fact_item, source_of, text_hash
+from actormem.core.facts.remember import episode, fact_item, source_of
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Fact, Item, Message, Owner
 from actormem.errors import UsageError
@@ -65,7 +66,7 @@ class Intake:
         self.links = Links(partition)
         self.blocks = BlockItems(partition, services)
         self.forgotten_ms = 0
-        self._tombstones: dict[str, int] = {}  # hash of a text, and when it was forgotten at the latest
+        self._buried = BuriedTexts(owner, services.burials, services.moments)
         self._places: dict[str, int] = {}
         self._answered: dict[str, str] = {}
         self.outdated = OutdatedWords(
@@ -131,7 +132,7 @@ class Intake:
         """
         message = Message(role="user", time_ms=asked.event_ms, offset_minutes=asked.offset_minutes)
         fact = self._services.filters.stated(asked.fact, self._owner)
-        self._tombstones.pop(text_hash(fact.text), None)
+        self._buried.raise_up(fact.text)
         changed = self._fact("", fact, message, asked.scope, imported=False, expires_ms=asked.expires_ms)
         kept = next((item for item in changed if item.state == "live"), changed[0])
         return kept, self._stored({item.id: item for item in changed})
@@ -140,7 +141,7 @@ class Intake:
         """Take in the summaries of a session's durable blocks; those that are in already change nothing."""
         changed: dict[str, Item] = {}
         for block in sorted(news.blocks, key=lambda one: one.last):
-            if text_hash(block_name(news.key.session_id, block.last)) in self._tombstones:
+            if block_name(news.key.session_id, block.last) in self._buried:
                 continue
             for item in await self.blocks.made(news.key, block, news.scope):
                 self._put(item)
@@ -234,13 +235,11 @@ class Intake:
 
     def loaded(self, hashes: Iterable[str]) -> None:
         """Take in the texts that were buried before, as the record has them."""
-        self._tombstones.update(dict.fromkeys(hashes, self._services.burials.last_ms(self._owner)))
+        self._buried.load(hashes)
 
     def buried(self, hashes: Iterable[str]) -> None:
         """Texts that are not to be taken in again, unless the user says them anew."""
-        now_ms = self._services.moments.now_ms()
-        self._services.burials.note(self._owner, now_ms)
-        self._tombstones.update(dict.fromkeys(hashes, now_ms))
+        self._buried.bury(hashes)
 
     async def put_passages(self, changed: dict[str, Item]) -> list[Write]:
         """Put passages of documents in as they are, other tasks having their turn between."""
@@ -266,7 +265,7 @@ class Intake:
             said = self._services.filters.message(message, self._owner, session_id, source)
             # A text may have been forgotten before it was filtered.
             whole = message.text[:ITEM_TEXT_CHARS_MAX]
-            if said is not None and not known and not self._is_buried(whole, message, imported):
+            if said is not None and not known and not self._buried.covers(whole, message, imported=imported):
                 for item in self._one(session_id, said, scope, imported=imported):
                     changed[item.id] = item
             if message.role == "assistant":
@@ -275,7 +274,7 @@ class Intake:
 
     def _one(self, session_id: str, message: Message, scope: str, *, imported: bool) -> list[Item]:
         kept = message.text[:ITEM_TEXT_CHARS_MAX]
-        if self._is_buried(kept, message, imported):
+        if self._buried.covers(kept, message, imported=imported):
             return []
         changed: list[Item] = []
         for passage in passages(kept):
@@ -333,12 +332,7 @@ class Intake:
         source = source_of(message, imported)
         kept = self._services.filters.fact(fact, self._owner, session_id, source)
         texts = () if kept is None else (kept.text, kept.quote)
-        return None if any(self._is_buried(text, message, imported) for text in texts) else kept
-
-    def _is_buried(self, text: str, message: Message, imported: bool) -> bool:
-        """Whether the text was forgotten, and not said anew since."""
-        buried_ms = self._tombstones.get(text_hash(text))
-        return buried_ms is not None and (imported or message.time_ms <= buried_ms)
+        return None if any(self._buried.covers(text, message, imported=imported) for text in texts) else kept
 
     def _fact(
         self,

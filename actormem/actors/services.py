@@ -169,9 +169,8 @@ class Services:
         self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
-        self.forgetting: set[Owner] = (
-            set()
-        )  # users whose sessions take nothing in, bases not looked into meanwhile
+        # Users whose sessions take nothing in, bases not looked into meanwhile.
+        self.forgetting: set[Owner] = set()
         self.unfinished = Unfinished()
         self.burials = Burials(self.moments.now_ms())
         self.precedence = Precedence(clock)

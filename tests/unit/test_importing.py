@@ -95,7 +95,7 @@ async def test_progress_is_told_of_all_that_is_imported_plainly_or_awaited() -> 
 async def test_the_benchmark_of_a_tiny_size_has_every_figure() -> None:
     size = importing.Size(message_count=8, repeat_count=1, lengths=(20, 90), embedders=("hashing",))
     found = await importing.measure(size)
-    assert set(found) == {"hashing_20", "hashing_90"}
+    assert set(found) == {"hashing, 20 words", "hashing, 90 words"}
     for figures in found.values():
         assert set(figures) == {name for _, name in importing.COLUMNS}
         assert figures["import_per_s"].median >= figures["settled_per_s"].median > 0
