@@ -78,7 +78,7 @@ class Said:
         """The lines of stderr, without the progress bar."""
         lines = [line.strip() for line in re.split(r"[\r\n]", self.err)]
         # A busy machine takes more than a second for one: then it is seconds a turn.
-        return [line for line in lines if line and not re.search(r"(it|turns)/s\]|s/ ?(it|turns)\]", line)]
+        return [line for line in lines if line and not re.search(r"/s\]|s/ ?(it|turns|messages)\]", line)]
 
 
 def run(*arguments: object) -> Said:
