@@ -77,7 +77,7 @@ class KnowledgeMemory(OwnerMemory):
         base = _base(name, tenant)
         self.check_loop()
         filtered = partial(self._services.filters.document, tenant=base.tenant)
-        parsed = await read_documents(documents, self._services.counting, filtered)
+        parsed = await read_documents(documents, self._services.pools.background, filtered)
         total = sum(len(document.passages) for document in parsed)
         done = added = removed = 0
         for document in parsed:

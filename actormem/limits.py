@@ -58,6 +58,9 @@ ENTITIES_MAX: Final = 4_096  # exact values of one session; the least recently s
 LARGE_TEXT_CHARS: Final = 4_096  # above it a text is counted and searched for values in a thread
 COUNTING_THREADS: Final = 2  # tokenizers release the GIL: two cores' worth
 SEARCHING_THREADS: Final = 2
+CONTEXTS_AT_ONCE: Final = 24  # 5 ms each on the loop: all of them are made within RECALL_DEADLINE_S
+BACKGROUND_THREADS: Final = 2  # summaries, imports, what is read again: nobody's turn waits for them
+INDEXING_THREADS: Final = 1  # a graph of 100,000 rows takes minutes; recall scans meanwhile
 
 # --- background work ----------------------------------------------------------------------------------
 SUMMARIES_AT_ONCE: Final = 2
@@ -67,6 +70,7 @@ LLM_BACKOFF_S: Final = 1.0  # doubled at each try, with jitter
 LLM_REST_S: Final = 60.0  # after LLM_TRIES failures in a row calls rest this long
 EMBED_BATCH: Final = 8  # texts a call in the background, and
 EMBED_BATCH_CHARS: Final = 400  # their characters: a query that comes now waits for one call, 5 to 18 ms
+ITEM_CALLS_AT_ONCE: Final = 2  # of all owners: a remote embedder's client costs the loop 2 to 4 ms a call
 EMBED_QUIET_S: Final = 0.03  # without a query, before background texts are embedded
 EMBED_WAIT_S: Final = 0.5  # background texts wait this long at most for queries on their way
 EMBED_RETRY_S: Final = 5.0
@@ -74,6 +78,16 @@ WRITE_THRESHOLD: Final = 0.3  # importance from which a fact is written
 SUMMARY_LOST_S: Final = 600.0  # a summary that is not back by then was lost in a crash: it is asked for again
 RESUMED_AT_ONCE: Final = 32  # sessions woken together at opening for the summaries they waited for
 SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this many sessions at once
+
+# --- queries, on the reply path ---------------------------------------------------------------------
+QUERY_TRIES: Final = 5  # calls for queries that failed or came too late in a row; then
+QUERY_REST_S: Final = 5.0  # recalls go by words at once, but for those that wait longer
+QUERY_QUEUE_MAX: Final = 1_024  # queries that wait for the embedder; beyond it a recall goes by words
+QUERIES_AT_ONCE: Final = (
+    4  # calls for queries at a server: one that comes now waits for no other's whole call
+)
+QUERY_BATCH_TEXTS: Final = 64  # a call for queries: servers take more, but then the first waits for the last
+QUERY_BATCH_CHARS: Final = 4_000  # of all its texts: 0.1 s of the local embedder
 
 # --- recall ---------------------------------------------------------------------------------------
 RECALL_DEADLINE_S: Final = 0.25  # what a turn waits at most for its memories

@@ -11,6 +11,7 @@ from typing import Literal, TypeVar, cast
 import anyio
 
 from actormem import limits, wiring
+from actormem.actors.embedding import EmbeddingActor
 from actormem.actors.filtering import Filter, checked_filters
 from actormem.actors.longterm import LongTermActor
 from actormem.actors.patient_cache import PatientCache
@@ -169,6 +170,8 @@ async def _services(
         draw_share=SystemRandom().random,
         options=options,
         warmer=found_warmer,
+        queries_at_once=wiring.calls_at_once(found_embedder),
+        give_way=system.give_way,
     )
 
 
@@ -249,6 +252,8 @@ def _register(system: ActorSystem, services: Services, idle_s: float, resident_l
 
     idle_s, resident_limit = positive("idle_s", idle_s), whole("resident_limit", resident_limit)
     mailbox = limits.MAILBOX_MESSAGES
+    queue = limits.QUERY_QUEUE_MAX
+    system.register("embedding", lambda _: EmbeddingActor(services), mailbox_limit=queue)
     system.register("longterm", longterm, mailbox_limit=mailbox, idle_s=idle_s, resident_limit=resident_limit)
     system.register("summarizer", lambda _: SummarizerActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)
     system.register("upkeep", lambda _: UpkeepActor(services), mailbox_limit=limits.SUMMARY_QUEUE_MAX)

@@ -46,6 +46,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
         orphan_results: Results that came for no open call: kept and listed, never shown.
         usage_above_count: Requests of a model whose vocabulary is known for which its provider counted more.
         llm_failures, embed_failures: Background calls that failed.
+        queries_embedded, query_calls: Queries that were embedded, and calls that took: what came while one ran went
+            together in the next.
         llm_prompt_tokens, llm_reply_tokens: Of background calls, failed ones too, as we count.
         embedded_texts: Texts embedded, caches apart.
         prewarms, prewarm_failures, prewarms_dropped: Contexts sent ahead of a turn, by what came of it; dropped
@@ -64,6 +66,7 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     sessions: KindStatistics
     summarizer: KindStatistics
     longterm: KindStatistics
+    embedding: KindStatistics
     upkeep: KindStatistics
     record: RecordStatistics
     summaries_llm: int
@@ -90,6 +93,8 @@ class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     llm_prompt_tokens: int
     llm_reply_tokens: int
     embed_failures: int
+    query_calls: int
+    queries_embedded: int
     embedded_texts: int
     prewarms: int
     prewarm_failures: int
@@ -113,6 +118,7 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         sessions=system.kinds["session"],
         summarizer=system.kinds["summarizer"],
         longterm=system.kinds["longterm"],
+        embedding=system.kinds["embedding"],
         upkeep=system.kinds["upkeep"],
         record=services.record.statistics(),
         summaries_llm=counters.summaries_llm,
@@ -139,6 +145,8 @@ def runtime_statistics(system: SystemStatistics, services: Services) -> RuntimeS
         llm_prompt_tokens=counters.llm_prompt_tokens,
         llm_reply_tokens=counters.llm_reply_tokens,
         embed_failures=counters.embed_failures,
+        query_calls=counters.query_calls,
+        queries_embedded=counters.queries_embedded,
         embedded_texts=counters.embedded_texts,
         prewarms=counters.prewarms,
         prewarm_failures=counters.prewarm_failures,

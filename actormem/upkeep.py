@@ -59,7 +59,7 @@ class Upkeep(OwnerMemory):
         owner, repairs = owner_of(user, tenant), switch("apply", apply)
         health = cast("say.Health", await self.ask_memory(owner, say.ReadHealth()))
         look = partial(findings, health.items, now_ms=self._services.clock.now_ms(), waiting=health.waiting)
-        found = await anyio.to_thread.run_sync(look, limiter=self._services.searching)
+        found = await anyio.to_thread.run_sync(look, limiter=self._services.pools.background)
         if repairs:
             found = await self._seen_through(owner, self._applied(owner, found))
         return Checkup(owner=owner, item_count=len(health.items), findings=found)

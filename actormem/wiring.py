@@ -10,9 +10,18 @@ from actormem.core.price_table import checked_table, prices_of
 from actormem.core.prices import Prices
 from actormem.core.summary import WINDOW_TOKENS_MIN
 from actormem.errors import BudgetError, ProviderError, UsageError
+from actormem.limits import QUERIES_AT_ONCE
 from actormem.ports import LLM, Embedder, Labels, Tokenizer, VectorIndex, Vectors, Warmer
 
-__all__ = ["Tokenizers", "build_index", "make_embedder", "make_llm", "make_warmer", "started_embedder"]
+__all__ = [
+    "Tokenizers",
+    "build_index",
+    "calls_at_once",
+    "make_embedder",
+    "make_llm",
+    "make_warmer",
+    "started_embedder",
+]
 
 
 Port = TypeVar("Port")
@@ -162,6 +171,12 @@ async def started_embedder(given: str | Embedder | None) -> Embedder:
             raise
         warnings.warn(f"the embedder does not answer yet: {error}", RuntimeWarning, stacklevel=2)
     return embedder
+
+
+def calls_at_once(embedder: Embedder) -> int:
+    """Calls for queries that are worth making at once: what the embedder says of itself, or a server's number."""
+    found: object = getattr(embedder, "calls_at_once", QUERIES_AT_ONCE)
+    return found if isinstance(found, int) and found > 0 else QUERIES_AT_ONCE
 
 
 def build_index(labels: Labels, vectors: Vectors) -> VectorIndex:

@@ -57,7 +57,7 @@ class Adding:
 
         if len(message.wire) < LARGE_TEXT_CHARS:
             return both()
-        return await anyio.to_thread.run_sync(both, limiter=self._services.counting)
+        return await anyio.to_thread.run_sync(both, limiter=self._services.pools.counting)
 
 
 def _offset_minutes(timezone: str, now_ms: int) -> int:

@@ -147,7 +147,7 @@ class Calibrator:
     async def _off_loop(self, characters: int, work: Callable[[], Result]) -> Result:
         if characters < LARGE_TEXT_CHARS:
             return work()
-        return await anyio.to_thread.run_sync(work, limiter=self._services.counting)
+        return await anyio.to_thread.run_sync(work, limiter=self._services.pools.counting)
 
 
 def _calibration(settings: Settings) -> Calibration:

@@ -3,12 +3,22 @@
 from collections.abc import Generator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeAlias
 
 from actormem.actors.compacting import Compactor
 from actormem.actors.expanding import recall_expanded
 from actormem.actors.memory_messages import Recalled, RecallItems
-from actormem.actors.noting import Said, explained, gate_of, reserve_of, said, wants_profile, without_note
+from actormem.actors.noting import (
+    Said,
+    explained,
+    gate_of,
+    reserve_of,
+    said,
+    value_lines,
+    wants_profile,
+    without_note,
+)
 from actormem.actors.recalling import NOTHING, Answer
 from actormem.actors.services import Services
 from actormem.actors.usage import TurnUsage
@@ -26,6 +36,7 @@ from actormem.core.context.assembly import (
 from actormem.core.context.breakpoints import cache_breakpoints
 from actormem.core.context.notes import (
     GONE_VERSION,
+    Line,
     untold,
 )
 from actormem.core.context.shares import SOURCE_HITS
@@ -70,6 +81,7 @@ class ContextMaker:
         self._tools_before = ""
         self._counted_by: Tokenizer | None = None
         self._values = ValueIndex()
+        self._valued: tuple[Working | None, str, list[Line]] = (None, "", [])
         self.usage = TurnUsage(key, services)
 
     def loaded(self, state: Working) -> None:
@@ -141,11 +153,15 @@ class ContextMaker:
         if not new and draft.state.turn_id and self._noted[0] == draft.state.noted:  # its note stands
             items = _still_shown(draft.state, self._noted[1])
         trace = self._trace(draft.state, parts, tokenizer, asked, items, answer.degraded, steps)
+        self._valued = (None, "", [])
         if not query:
-            self._before, self._epoch_before = parts, draft.state.epoch_count
-            self._tools_before, self._counted_by = draft.state.settings.tools, tokenizer
+            self._keep(draft.state, parts, tokenizer)
             self.newest, self._noted = trace, (draft.state.noted, items)
         return Context(messages=messages, trace=trace, cache_breakpoints=breakpoints)
+
+    def _keep(self, state: Working, parts: tuple[Part, ...], tokenizer: Tokenizer) -> None:
+        self._before, self._epoch_before = parts, state.epoch_count
+        self._tools_before, self._counted_by = state.settings.tools, tokenizer
 
     def _count(self, state: Working, asked: Gate, shown: AbstractSet[str], recalled: Recalled) -> None:
         settings = state.settings
@@ -154,7 +170,16 @@ class ContextMaker:
         self.usage.noted(shown, [hit.item for hit in recalled.hits if hit.item.id in shown])
 
     def _said(self, state: Working, query: str, recalled: Recalled, tokenizer: Tokenizer) -> Said:
-        return said(state, query, recalled, self._values, tokenizer)
+        values = partial(self._value_lines, state, query)
+        return said(state, query, recalled, values, tokenizer, self._services.words)
+
+    def _value_lines(self, state: Working, query: str) -> list[Line]:
+        """The same as a moment ago for the same state."""
+        before, asked, lines = self._valued
+        if before is not state or asked != query:
+            lines = value_lines(state, query, self._values)
+            self._valued = state, query, lines
+        return lines
 
     def _known(self, tokenizer: Tokenizer) -> dict[str, int]:
         """Tokens of the messages of the context before, where the same vocabulary counted them."""
@@ -195,7 +220,12 @@ class ContextMaker:
         named = (base_owner(owner.tenant, name) for name in state.settings.knowledge)
         bases = tuple(base for base in named if base not in self._services.forgetting)
         deadline_s = options.recall_deadline_s
-        return await recall_expanded(self._services, owner, query, deadline_s, before=before, bases=bases)
+        meanwhile = partial(self._value_lines, state, asked.query)
+        answer = await recall_expanded(
+            self._services, owner, query, deadline_s, before=before, bases=bases, meanwhile=meanwhile
+        )
+        await self._services.give_way()  # many deadlines may have ended together
+        return answer
 
     def _trace(
         self,

@@ -95,7 +95,7 @@ class EarlyRecall:
         vectors = self.vectors
         whole = self.read.is_set() and len(vectors) + self._unembedded_count >= self._item_count
         numbers = await anyio.to_thread.run_sync(
-            vectors.nearest, query, max(limit, NEAREST_MIN), limiter=self._services.searching
+            vectors.nearest, query, max(limit, NEAREST_MIN), limiter=self._services.pools.searching
         )
         if len(self._partition) + len(numbers) > HELD_MAX:
             return False

@@ -4,7 +4,7 @@ The law of the file: the query's own answer is sought at once and as ever; rewri
 or not at all. What goes wrong with them is counted, and is no part of the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -13,7 +13,7 @@ import anyio.to_thread
 import msgspec
 
 from actormem.actors.memory_messages import CountShown, RecallItems
-from actormem.actors.recalling import NOTHING, Answer, recall
+from actormem.actors.recalling import NOTHING, Answer, nothing, recall
 from actormem.actors.rewriting import rewritten
 from actormem.actors.services import Services
 from actormem.core.recall.expansion import REWRITE_HITS_MAX, expanded
@@ -36,13 +36,15 @@ async def recall_expanded(
     strict: bool = False,
     before: Answer = NOTHING,
     bases: tuple[Owner, ...] = (),
+    meanwhile: Callable[[], object] = nothing,
 ) -> Answer:
     """What `recall` finds, with what it finds for rewrites of the query that come in time; see there.
 
     It takes no longer than the deadline. An expanded answer differs from a plain one in its hits alone.
     """
+    ask = partial(recall, services, owner, strict=strict, bases=bases)
     if not services.options.expand_queries or not asked.query or "recall" in before.degraded:
-        return await recall(services, owner, asked, deadline_s, strict=strict, before=before, bases=bases)
+        return await ask(asked, deadline_s, before=before, meanwhile=meanwhile)
     clock, erasure_count = services.clock, services.erasure_count
     until_s = before.until_s or clock.monotonic_s() + deadline_s
     # Who asks for the same once more has what came in time before, and asks the LLM no more.
@@ -57,7 +59,7 @@ async def recall_expanded(
     async with anyio.create_task_group() as group:
         group.start_soon(rewrite)
         try:
-            plain = await recall(services, owner, own, deadline_s, strict=strict, before=before, bases=bases)
+            plain = await ask(own, deadline_s, before=before, meanwhile=meanwhile)
         except ActorMemError as error:
             failures.append(error)
         if failures or "recall" in plain.degraded:
@@ -66,7 +68,7 @@ async def recall_expanded(
         raise failures[0].with_traceback(None)
     if erasure_count != services.erasure_count:  # what was found before the LLM was waited for may be gone
         left_s = until_s - clock.monotonic_s()
-        plain = await recall(services, owner, own, left_s, strict=strict, bases=bases)
+        plain = await ask(own, left_s)
     hits = plain.recalled.hits
     left_s = until_s - clock.monotonic_s()
     if rewrites:
@@ -95,7 +97,7 @@ async def _fused(
     )
     if inline:
         return make()
-    return await anyio.to_thread.run_sync(make, limiter=services.searching)
+    return await anyio.to_thread.run_sync(make, limiter=services.pools.searching)
 
 
 async def _searched(

@@ -64,7 +64,7 @@ async def has_expired(key: SessionKey, services: Services, before_ms: int) -> bo
         page = await services.record.read_events(key, first, first + PAGE_EVENTS - 1)
         if not page:
             return False
-        if await anyio.to_thread.run_sync(_any_old, page, before_ms, limiter=services.counting):
+        if await anyio.to_thread.run_sync(_any_old, page, before_ms, limiter=services.pools.background):
             return True
         first += PAGE_EVENTS
 

@@ -206,7 +206,7 @@ class Extracting:
 
     async def _call(self) -> None:
         """One call for the messages that wait longest; what comes of it is told to the actor."""
-        async with self._services.extracting:
+        async with self._services.pools.extracting:
             gone, said = self._batch()
             news = await self._answer(said) if said else Extracted((), ())
         self._services.counters.extractions_dropped += len(gone) + len(news.gone)
@@ -276,7 +276,7 @@ class Extracting:
         await self._taken.wait()
 
     async def _in_thread(self, make: Callable[[], Made]) -> Made:
-        return await anyio.to_thread.run_sync(make, limiter=self._services.counting)
+        return await anyio.to_thread.run_sync(make, limiter=self._services.pools.background)
 
 
 def nobody_said(_: Source) -> Said | None:

@@ -13,13 +13,34 @@ from actormem.actors.services import Services
 from actormem.actors.vectors import PartitionVectors
 from actormem.core.context.notes import GONE_VERSION
 from actormem.core.context.profile import profile_items
-from actormem.core.recall.partition import Partition, Query
+from actormem.core.recall.partition import Partition, Prepared, Query
 from actormem.core.recall.scopes import overridden
 from actormem.core.summary.outdated import without_outdated
 from actormem.core.values import Hit, Item, Owner
 from actormem.limits import SEARCH_INLINE_ROWS
 
-__all__ = ["Finding"]
+__all__ = ["Finding", "Ready"]
+
+
+class Ready(msgspec.Struct, frozen=True):
+    """An answer but for its hits, and how far the search for these is.
+
+    Attributes:
+        version: The partition's when it was made.
+        rest: The answer without hits.
+        query: What is searched for, without vectors; None where there is no query.
+        search: What the search knows without them.
+    """
+
+    asked: say.RecallItems
+    version: int
+    rest: say.Recalled
+    query: Query | None
+    search: Prepared | None
+
+    def holds(self, asked: say.RecallItems, version: int) -> bool:
+        """Whether it is for this question, its vectors apart, and nothing has changed."""
+        return version == self.version and msgspec.structs.replace(asked, vectors=None) == self.asked
 
 
 class Finding:
@@ -31,35 +52,56 @@ class Finding:
         self._intake = intake
         self._services = services
 
-    async def recalled(self, asked: say.RecallItems, vectors: PartitionVectors | None) -> say.Recalled:
-        """What answers a query; and whatever the query is, what of the items shown is no longer so.
-
-        Args:
-            vectors: Those of the partition, kept in step; None for a small partition that is searched as it is.
-        """
+    def prepared(self, asked: say.RecallItems) -> Ready:
+        """All of an answer that needs no vectors; it holds while nothing in the partition changes."""
         seen = self._seen(asked)
-        changed, profile = self._changed(asked), self._profile(asked, seen)
         gone = tuple(
             id
             for id, version in asked.shown.items()
             if version != GONE_VERSION and self._partition.item(id) is None
         )
-        if not asked.query:
-            return say.Recalled((), 0, changed, gone, profile)
         held = asked.shown.items()
         shown = {id for id, version in held if version != GONE_VERSION and id not in asked.repeatable}
-        query = self._query(asked, frozenset(seen | shown))
+        query = self._query(asked, frozenset(seen | shown)) if asked.query else None
+        return Ready(
+            asked=asked,
+            version=self._partition.version,
+            rest=say.Recalled(
+                hits=(),
+                considered_count=self._partition.considered_count(query) if query else 0,
+                changed=self._changed(asked),
+                gone=gone,
+                profile=self._profile(asked, seen),
+                attributes=query.attributes if query else (),
+            ),
+            query=query,
+            search=self._partition.prepared(query) if query else None,
+        )
+
+    async def recalled(
+        self, asked: say.RecallItems, vectors: PartitionVectors | None, ready: Ready | None = None
+    ) -> say.Recalled:
+        """What answers a query; and whatever the query is, what of the items shown is no longer so.
+
+        Args:
+            vectors: Those of the partition, kept in step; None for a small partition that is searched as it is.
+            ready: What was prepared for it; worked out again where it no longer holds.
+        """
+        if ready is None or not ready.holds(asked, self._partition.version):
+            ready = self.prepared(msgspec.structs.replace(asked, vectors=None))
+        if ready.query is None:
+            return ready.rest
+        query = msgspec.structs.replace(ready.query, vector=asked.vectors)
         if vectors is not None:
             vectors.want()
         if vectors is None or len(self._partition) <= SEARCH_INLINE_ROWS:
-            hits = self._partition.search(query, vectors.index if vectors else None)
+            hits = self._partition.search(query, vectors.index if vectors else None, ready.search)
         else:
             hits = await vectors.search_in_thread(query)
         assert all(hit.item.owner == self._owner for hit in hits), "a hit of another owner"
         if asked.at_ms is None:
             hits = tuple(current for hit in hits if (current := self._current(hit)) is not None)
-        considered_count = self._partition.considered_count(query)
-        return say.Recalled(hits, considered_count, changed, gone, profile, query.attributes)
+        return msgspec.structs.replace(ready.rest, hits=hits)
 
     def listed(self, asked: say.ListItems) -> tuple[Item, ...]:
         """The items asked for, oldest first."""

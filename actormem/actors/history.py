@@ -138,4 +138,4 @@ async def _of_all(
     def answer() -> T:
         return made([event for _, event in survivors(decoded(stored))])
 
-    return await anyio.to_thread.run_sync(answer, limiter=services.counting)
+    return await anyio.to_thread.run_sync(answer, limiter=services.pools.background)

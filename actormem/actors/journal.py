@@ -88,7 +88,7 @@ class Journal:
         """The state, worked out in a thread where there is much to replay; None where all events are needed."""
         if len(history.events) <= SNAPSHOT_EVERY_EVENTS:
             return _replayed(history)
-        return await anyio.to_thread.run_sync(_replayed, history, limiter=self._services.counting)
+        return await anyio.to_thread.run_sync(_replayed, history, limiter=self._services.pools.counting)
 
     def draft(self) -> Draft:
         """A decision that starts from the state now."""

@@ -18,7 +18,7 @@ from actormem.actors.daily import Daily
 from actormem.actors.documents import Documents
 from actormem.actors.early import EarlyRecall
 from actormem.actors.extracting import Extracting
-from actormem.actors.finding import Finding
+from actormem.actors.finding import Finding, Ready
 from actormem.actors.forgetting import ErasureOrder, Forgetting
 from actormem.actors.history import decoded
 from actormem.actors.housekeeping import Housekeeping, Order
@@ -35,6 +35,7 @@ from actormem.core.session.replay import reach, removed, survivors
 from actormem.core.values import Item, Owner
 from actormem.errors import ActorMemError, NotFoundError, StorageError
 from actormem.kernel import Reply, Scope
+from actormem.limits import SEARCH_INLINE_ROWS
 from actormem.ports import DeleteItems, SetProgress, Write
 
 __all__ = ["LongTermActor"]
@@ -66,6 +67,7 @@ class LongTermActor:
         self._finding = Finding(owner, self._partition, self._intake, services)
         self._documents = Documents(owner, self._partition, services, self._intake.links.of_document)
         self._loading = Loading(owner, self._partition, self._intake, services)
+        self._ready_recall: Ready | None = None  # for the recall whose vectors are on their way
         self._vectors: PartitionVectors | None = None
         self._scope: Scope | None = None
         self._waiting_count = 0
@@ -138,6 +140,8 @@ class LongTermActor:
                 if not message.session_id:
                     self._loading.keep(say.CountShown(tuple(hit.item.id for hit in found.hits)), None)
                 reply.answer(found)
+            case say.PrepareRecall():
+                pass
             case _ if not self._loading.keep(message, reply):
                 await self._loading.done.wait()
                 await self._loaded()
@@ -171,6 +175,9 @@ class LongTermActor:
             case say.RecallItems():
                 assert reply is not None
                 reply.answer(await self._recall(message))
+            case say.PrepareRecall():
+                if len(self._partition) <= SEARCH_INLINE_ROWS:
+                    self._ready_recall = self._finding.prepared(message.asked)
             case say.BeginRecall():
                 assert reply is not None
                 reply.answer(self._begun(message.asked))
@@ -244,7 +251,7 @@ class LongTermActor:
         first, record = news.first, self._services.record
         while True:
             stored = await record.read_events(news.key, first, news.upto)
-            events = await anyio.to_thread.run_sync(decoded, stored, limiter=self._services.counting)
+            events = await anyio.to_thread.run_sync(decoded, stored, limiter=self._services.pools.background)
             if reach(events, first) == first:
                 break
             first = reach(events, first)
@@ -289,7 +296,8 @@ class LongTermActor:
     async def _recall(self, asked: say.RecallItems) -> say.Recalled:
         assert self._vectors is not None
         version = self._partition.version
-        found = await self._finding.recalled(asked, self._vectors)
+        ready, self._ready_recall = self._ready_recall, None
+        found = await self._finding.recalled(asked, self._vectors, ready)
         self._answers.keep(asked, found, version)
         if asked.counts and not asked.session_id:  # what a turn shows of them it tells by itself
             self._count_shown(hit.item.id for hit in found.hits)

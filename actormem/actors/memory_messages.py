@@ -4,6 +4,7 @@ Every message is a frozen value; who may send it and what comes back is its law.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import msgspec
 
@@ -38,6 +39,7 @@ __all__ = [
     "ListItems",
     "Observe",
     "Observed",
+    "PrepareRecall",
     "ReadErasure",
     "ReadHealth",
     "RecallItems",
@@ -174,6 +176,14 @@ class CountShown(msgspec.Struct, frozen=True):
 
 class BeginRecall(msgspec.Struct, frozen=True):
     """What will be asked, before its query is embedded. Answered by `Begun`."""
+
+    asked: RecallItems
+
+
+class PrepareRecall(msgspec.Struct, frozen=True):
+    """What will be asked as soon as its query has vectors: time to do all that needs none."""
+
+    urgent: ClassVar[bool] = True
 
     asked: RecallItems
 

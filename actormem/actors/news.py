@@ -4,7 +4,8 @@ Law of this file: it is told after the commit, in order. News that did not get t
 told again with the next ones, and at the next waking.
 """
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 
 from actormem.actors.memory_messages import BlockWords, Observe, Observed, RememberBlocks, observed
 from actormem.actors.services import Services
@@ -25,6 +26,18 @@ class News:
         self._missed = 0  # first event whose news did not get through, or 0
         self._untold: tuple[BlockWords, ...] = ()  # blocks whose news did not get through
         self._scope = ""
+        self._held: list[tuple[int, tuple[SessionEvent, ...]]] | None = None
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Inside, what becomes durable is not told yet: somebody waits for a context, and nobody for the news."""
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for first, events in held:
+                self.durable(first, events)
 
     def woken(self, state: Working, progress: int) -> None:
         """Tell what a crash may have left untold: events after `progress`, and every block."""
@@ -36,6 +49,9 @@ class News:
 
     def durable(self, first: int, events: tuple[SessionEvent, ...]) -> None:
         """Tell what was said in these events, now that it will not be lost."""
+        if self._held is not None:
+            self._held.append((first, events))
+            return
         for event in events:
             if isinstance(event, Configured):
                 self._scope = event.scope

@@ -3,7 +3,7 @@
 Law of the file: everything here is decided from the session's state; nothing waits and nothing is recorded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 import msgspec
@@ -28,12 +28,22 @@ from actormem.core.entities import EntityRow
 from actormem.core.entities.index import ValueIndex
 from actormem.core.policy import policy_of
 from actormem.core.recall.gate import BEFORE_MAX, Gate, gate
+from actormem.core.recall.words import Words
 from actormem.core.session.working import Entry, Working
 from actormem.core.summary.excerpt import Asked
 from actormem.core.text import language, one_line
 from actormem.core.values import Hit
 
-__all__ = ["Said", "explained", "gate_of", "reserve_of", "said", "wants_profile", "without_note"]
+__all__ = [
+    "Said",
+    "explained",
+    "gate_of",
+    "reserve_of",
+    "said",
+    "value_lines",
+    "wants_profile",
+    "without_note",
+]
 
 VALUE_ROWS = 4  # exact values a note brings back for a message that names them
 
@@ -89,12 +99,17 @@ def said(
     state: Working,
     query: str,
     recalled: Recalled,
-    values: ValueIndex,
+    values: Callable[[], Sequence[Line]],
     counter: Counter,
+    vocabulary: Words,
 ) -> Said:
     """What a note should say, the most certain help first.
 
     Corrections of what was shown; facts whose attribute the message names; exact values it names; other memories.
+
+    Args:
+        values: The lines of exact values, as `value_lines` gives them.
+        vocabulary: For the loop's thread.
     """
     entry = state.newest_user
     words = words_of(entry.message) if entry is not None else language(query)
@@ -105,7 +120,7 @@ def said(
     room = state.settings.budget.recall_tokens
     hits = [hit for hit in recalled.hits if hit.item.id not in told]
     names = recalled.attributes
-    query_words = Asked(asked)
+    query_words = Asked(asked, vocabulary)
     shares = in_shares(
         hits,
         lambda hit, characters: _hit_line(hit, query_words, words, room, characters),
@@ -114,9 +129,7 @@ def said(
     )
     found = list(zip(hits, shares, strict=True))
     lines += [line for hit, line in found if hit.item.attribute in names]
-    if policy_of(state.settings.policy).shows_values:
-        words_said = entry.message.text if entry is not None else ""
-        lines += _value_lines(state, (words_said, query), values)
+    lines += values()
     lines += [line for hit, line in found if hit.item.attribute not in names]
     if state.profiled or recalled.profile is None:
         return Said(lines)
@@ -156,8 +169,12 @@ def _corrections(changed: Sequence[Shown], words: str) -> list[Line]:
     return lines
 
 
-def _value_lines(state: Working, asked: Sequence[str], values: ValueIndex) -> list[Line]:
+def value_lines(state: Working, query: str, values: ValueIndex) -> list[Line]:
     """Exact values named that the context shows nowhere: by the message before those of what the query adds to it."""
+    if not policy_of(state.settings.policy).shows_values:
+        return []
+    entry = state.newest_user
+    asked = (entry.message.text if entry is not None else "", query)
     visible = {one.sequence for one in state.view if one.tokens == one.whole_tokens}
     wires = "\n".join([state.head, *(block.wire for block in state.blocks)])
     unseen: dict[str, EntityRow] = {}

@@ -92,10 +92,10 @@ async def returned(
     def from_the_beginning(stored: Sequence[StoredEvent]) -> Return:
         return _worked_out(key, Working(), 0, stored, event, tokenizer)
 
-    back = await anyio.to_thread.run_sync(from_snapshot, limiter=services.counting)
+    back = await anyio.to_thread.run_sync(from_snapshot, limiter=services.pools.background)
     if back is None:
         stored = await services.record.read_events(key, 1, state.sequence)
-        back = await anyio.to_thread.run_sync(from_the_beginning, stored, limiter=services.counting)
+        back = await anyio.to_thread.run_sync(from_the_beginning, stored, limiter=services.pools.background)
     return back
 
 

@@ -1,13 +1,13 @@
-"""The newest rewrites of queries, and whether the LLM is to be asked for more: the memory behind `rewriting`.
+"""The newest rewrites of queries, and how the calls for them went: the memory behind `rewriting`.
 
 The law of the file: rewrites serve their owner alone, for a minute at most, and are only ever in this process's
 memory. Who waits less than the LLM has just taken three times in a row does not ask it for a while.
 """
 
-import math
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from typing import Final
 
+from actormem.actors.resting import Resting
 from actormem.core.values import Owner
 from actormem.kernel import Clock
 from actormem.limits import LLM_REST_S, LLM_TRIES
@@ -19,15 +19,16 @@ KEPT_MAX: Final = 1_024  # queries of all owners
 
 
 class Rewrites:
-    """What one runtime's LLM gave for queries, and how its calls went."""
+    """What one runtime's LLM gave for queries.
+
+    Attributes:
+        resting: How its calls went.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._kept: OrderedDict[tuple[Owner, str], tuple[float, tuple[str, ...]]] = OrderedDict()
-        self._failed_s: deque[float] = deque(maxlen=LLM_TRIES)
-        self._rest_until_s = 0.0
-
-    # --- what it gave -------------------------------------------------------------------------------------
+        self.resting = Resting(clock, tries=LLM_TRIES, rest_s=LLM_REST_S)
 
     def find(self, owner: Owner, query: str) -> tuple[str, ...] | None:
         """The rewrites of the query, None where there are none from the last minute; empty where none would help."""
@@ -46,22 +47,3 @@ class Rewrites:
         """Keep none of an owner's."""
         for place in [place for place in self._kept if place[0] == owner]:
             del self._kept[place]
-
-    # --- how its calls went -------------------------------------------------------------------------------
-
-    def rests(self, within_s: float) -> bool:
-        """Whether the LLM is not to be asked by one who waits so many seconds."""
-        resting = self._clock.monotonic_s() < self._rest_until_s
-        return resting and len(self._failed_s) == LLM_TRIES and within_s <= max(self._failed_s)
-
-    def failed(self, within_s: float = math.inf) -> None:
-        """A call came to nothing; `within_s` where it was not back by then, and might be for one who waits longer."""
-        self._failed_s.append(within_s)
-        if len(self._failed_s) == LLM_TRIES:
-            self._rest_until_s = self._clock.monotonic_s() + LLM_REST_S
-
-    def succeeded(self, took_s: float) -> None:
-        """A call gave rewrites in so many seconds: that does not help those who waited less."""
-        short = [within_s for within_s in self._failed_s if within_s < took_s]
-        self._failed_s.clear()
-        self._failed_s.extend(short)

@@ -34,16 +34,20 @@ async def rewritten(services: Services, owner: Owner, asked: RecallItems, within
     known = state.find(owner, query)
     if known is not None or within_s <= 0:
         return known or ()
-    if services.llm_calls.rest_s or state.rests(within_s) or services.rewriting.available_tokens < 1:
+    if (
+        services.llm_calls.rest_s
+        or state.resting.rests(within_s)
+        or services.pools.rewriting.available_tokens < 1
+    ):
         counters.expansions_skipped += 1
         return ()
     found: tuple[str, ...] = ()
     with services.clock.deadline(within_s) as scope:
-        async with services.rewriting:
+        async with services.pools.rewriting:
             found = await _asked(services, llm, owner, query, within_s)
     if scope.cancelled_caught:
         counters.expansions_late += 1
-        state.failed(within_s)
+        state.resting.failed(within_s)
     return found
 
 
@@ -72,10 +76,10 @@ async def _asked(services: Services, llm: LLM, owner: Owner, query: str, within_
     found = None if replied.text is None else read_rewrites(replied.text, query)
     if found is None:
         counters.expansions_failed += 1
-        state.failed()
+        state.resting.failed()
     else:
         counters.expansions += 1
-        state.succeeded(services.clock.monotonic_s() - began_s)
+        state.resting.succeeded(services.clock.monotonic_s() - began_s)
         if erasure_count == services.erasure_count and owner not in services.forgetting:
             state.keep(owner, query, found)
     if replied.text is not None:

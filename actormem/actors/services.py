@@ -4,15 +4,16 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import count
 from typing import Protocol, cast
 
-import anyio
 import msgspec
 import numpy as np
+from anyio.lowlevel import checkpoint
 
 from actormem import limits
 from actormem.actors.calibrations import Calibrations
 from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.filtering import BUILT_IN, Filter, Filters
 from actormem.actors.llm_calls import LLMCalls
+from actormem.actors.pools import Pools
 from actormem.actors.precedence import Precedence
 from actormem.actors.rewrites import Rewrites
 from actormem.actors.unfinished import Unfinished
@@ -27,12 +28,7 @@ from actormem.ports import LLM, Cache, Embedder, Labels, Record, Tokenizer, Vect
 
 __all__ = ["Counters", "Options", "Services"]
 
-ERASURES_AT_ONCE = 4  # owners whose erasures are resumed at the same time: turns of others come between
 EMBED_DEADLINE_S = 60.0  # of one call: a remote embedder that hangs must not hold its owner for ever
-REWRITINGS_AT_ONCE = (
-    16  # calls for rewrites; who finds none free goes without, since a queue would be too late
-)
-PREWARMS_AT_ONCE = 4  # of all sessions: each makes the server read a whole context
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +84,8 @@ class Counters(msgspec.Struct):
     expansions_over_daily_tokens: int = 0
     expansions_skipped: int = 0
     embed_failures: int = 0
+    query_calls: int = 0
+    queries_embedded: int = 0
     embedded_texts: int = 0
     news_refused: int = 0
     orphan_tool_calls: int = 0
@@ -141,6 +139,8 @@ class Services:
         draw_share: Callable[[], float],
         options: Options,
         warmer: Warmer | None = None,
+        queries_at_once: int = 1,
+        give_way: Callable[[], Awaitable[None]] = checkpoint,
     ) -> None:
         self.clock = clock
         self.record = record
@@ -160,6 +160,8 @@ class Services:
         self.draw_share = draw_share
         self.options = options
         self.warmer = warmer
+        self.queries_at_once = queries_at_once
+        self.give_way = give_way
         self.counters = Counters()
         self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
@@ -177,13 +179,8 @@ class Services:
             deadline_s=options.llm_deadline_s,
         )
         self.rewrites = Rewrites(clock)
-        self.extracting = anyio.CapacityLimiter(options.summaries_at_once)
-        self.erasing = anyio.CapacityLimiter(ERASURES_AT_ONCE)
-        self.rewriting = anyio.CapacityLimiter(REWRITINGS_AT_ONCE)
         self.words = Words()
-        self.counting = anyio.CapacityLimiter(limits.COUNTING_THREADS)
-        self.warming = anyio.CapacityLimiter(PREWARMS_AT_ONCE)
-        self.searching = anyio.CapacityLimiter(limits.SEARCHING_THREADS)
+        self.pools = Pools(options.summaries_at_once)
 
     def sessions(self) -> tuple[SessionKey, ...]:
         """The sessions that are in memory now."""

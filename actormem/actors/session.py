@@ -223,10 +223,13 @@ class SessionActor:
         self._journal.commit(draft)
         self._open_request = asked.request
         self._prewarming.turn_opened()
-        context = await self._context(say.BuildContext())
-        if reply.answered:  # the asker has gone meanwhile
+        with self._news.held():
+            async with self._services.pools.contexts:
+                context = await self._context(say.BuildContext())
+            gone = reply.answered  # the asker has left meanwhile
+            reply.answer(say.Opened(message.id, context))
+        if gone:
             await self._withdraw(say.WithdrawTurn(asked.request))
-        reply.answer(say.Opened(message.id, context))
 
     async def _build_context(self, asked: say.BuildContext, reply: Reply | None) -> None:
         assert reply is not None
@@ -312,7 +315,7 @@ class SessionActor:
             sequence = self._journal.state.sequence
             events = await self._services.record.read_events(self._key, 1, sequence)
             texts = await anyio.to_thread.run_sync(
-                expired_texts, events, asked.before_ms, limiter=self._services.counting
+                expired_texts, events, asked.before_ms, limiter=self._services.pools.background
             )
         await self._rewrite(texts, "retention", reply)
 

@@ -92,7 +92,7 @@ class SummarizerActor:
             counters.values_repaired += written.repaired_count
             return written
         counters.summaries_extractive += 1
-        return await anyio.to_thread.run_sync(self._extractive, job, limiter=self._services.counting)
+        return await anyio.to_thread.run_sync(self._extractive, job, limiter=self._services.pools.background)
 
     def _extractive(self, job: Summarize) -> Summary:
         count = self._services.tokenizer_for(job.model).count

@@ -98,7 +98,7 @@ class SummaryCalls:
         )
 
     async def _in_thread(self, make: Callable[[], Made]) -> Made:
-        return await anyio.to_thread.run_sync(make, limiter=self._services.counting)
+        return await anyio.to_thread.run_sync(make, limiter=self._services.pools.background)
 
 
 def find_politely(text: str, *, time_ms: int = 0, offset_minutes: int = 0) -> tuple[Entity, ...]:

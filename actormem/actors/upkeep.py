@@ -110,7 +110,7 @@ class UpkeepActor:
         """Bring an owner's erasures to an end; then his sessions may take up what was in flight."""
         services = self._services
         try:
-            async with services.erasing:
+            async with services.pools.erasing:
                 await self._erasures.resume(owner)
         except ActorMemError:
             services.counters.erasures_failed += 1

@@ -89,7 +89,7 @@ class PartitionVectors:
         """Search a large partition beside the loop, while no vector is set."""
         async with self._apart:
             return await anyio.to_thread.run_sync(
-                self._partition.search, query, self.index, limiter=self._services.searching
+                self._partition.search, query, self.index, limiter=self._services.pools.searching
             )
 
     async def _run(self) -> None:
@@ -130,7 +130,7 @@ class PartitionVectors:
             removals = self._removal_count
             labels, vectors = await self._labelled()
             built = await anyio.to_thread.run_sync(
-                self._services.build_index, labels, vectors, limiter=self._services.searching
+                self._services.build_index, labels, vectors, limiter=self._services.pools.indexing
             )
             if self._removal_count == removals:
                 self.index = built
@@ -145,7 +145,7 @@ class PartitionVectors:
             found.append(self._partition.labelled_vectors(int(found[-1][0][-1]) + 1, COPY_STEP))
         labels, vectors = zip(*found, strict=True)
         return await anyio.to_thread.run_sync(
-            lambda: (np.concatenate(labels), np.concatenate(vectors)), limiter=self._services.searching
+            lambda: (np.concatenate(labels), np.concatenate(vectors)), limiter=self._services.pools.indexing
         )
 
     def _index_due(self) -> bool:
@@ -160,7 +160,9 @@ class PartitionVectors:
         if rows:
             labels = np.array([label for label, _ in rows], dtype=np.int64)
             chosen = vectors[[place for _, place in rows]]
-            await anyio.to_thread.run_sync(self.index.add, labels, chosen, limiter=self._services.searching)
+            await anyio.to_thread.run_sync(
+                self.index.add, labels, chosen, limiter=self._services.pools.indexing
+            )
 
     def _is_hot(self, id: str) -> bool:
         item = self._partition.item(id)
@@ -182,7 +184,8 @@ class PartitionVectors:
         entries: dict[str, bytes] = {}
         for call in _calls(tuple(missing)):
             await services.precedence.background(self._hurry)
-            found = await services.embed(call)
+            async with services.pools.embedding:
+                found = await services.embed(call)
             services.counters.embedded_texts += len(call)
             for text, vector in zip(call, found, strict=True):
                 vectors[missing[text]] = vector

@@ -93,7 +93,7 @@ class Prewarming:
         clock = self._services.clock
         until_s = clock.monotonic_s() + PREWARM_DEADLINE_S
         with clock.deadline(PREWARM_DEADLINE_S):
-            async with self._services.warming:
+            async with self._services.pools.warming:
                 request.sent = True
                 left_s = until_s - clock.monotonic_s()
                 try:

@@ -36,6 +36,8 @@ class LocalEmbedder:
         Loading takes about 1 s in a thread and 130 MB.
     """
 
+    calls_at_once = 1  # for queries: two at a time are not done sooner
+
     def __init__(self) -> None:
         self._limiter: anyio.CapacityLimiter | None = None
         self._encoding = threading.Lock()

@@ -20,6 +20,7 @@ from actormem.errors import ProviderError, UsageError
 
 __all__ = ["SAFE_WORD", "Connection", "ReplyError", "described", "read", "retry_after_s", "sendable"]
 
+IN_FLIGHT_MAX = 8  # requests of one connection: 200 at once held the loop for 2.5 s, 20 for 0.2 s
 RETRY_AFTER_S_MAX = 86_400.0  # what asks for more than a day is read as a day
 SAFE_WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")  # a code of the server's that cannot be anybody's words
 
@@ -34,6 +35,7 @@ class Connection:
         if self._key is None:
             raise UsageError(f"{name} has no key", hint="set OPENAI_API_KEY, or give api_key or base_url")
         self.limiter = anyio.CapacityLimiter(1)
+        self._in_flight = anyio.CapacityLimiter(IN_FLIGHT_MAX)
         self._client: Any = None
 
     async def client(self) -> Any:
@@ -44,7 +46,7 @@ class Connection:
         return self._client
 
     async def call(self, ask: Callable[[Any], Awaitable[bytes]], deadline_s: float) -> bytes:
-        """What `ask` reads, within the deadline.
+        """What `ask` reads, within the deadline, in which it may wait for one of the requests that are in flight.
 
         Raises:
             ProviderError: Anything else happened. It is raised outside of the handler, so that the provider's
@@ -53,7 +55,9 @@ class Connection:
         failure = ProviderError(f"no answer within {deadline_s:g} s", provider=self.name)
         with anyio.move_on_after(deadline_s):
             try:
-                return await ask(await self.client())
+                client = await self.client()
+                async with self._in_flight:
+                    return await ask(client)
             except Exception as error:
                 failure = described(error, self.name)
         raise failure

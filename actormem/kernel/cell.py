@@ -20,6 +20,7 @@ from actormem.kernel.mailbox import Mailbox
 from actormem.kernel.passivation import Residents
 from actormem.kernel.ref import Ref
 from actormem.kernel.reply import Envelope
+from actormem.kernel.turnstile import is_urgent
 
 __all__ = ["PASSIVATED", "Cell", "Ending"]
 
@@ -212,6 +213,8 @@ class Cell:
         reply = envelope.reply
         if reply is not None:
             reply.hold(life.replies)
+        elif not (self.mailbox or is_urgent(envelope.message) or self._kind.turnstile.passes()):
+            await self._kind.turnstile.wait()  # nobody waits for it, and nobody stands behind it
         try:
             await actor.receive(envelope.message, reply)
         except ActorMemError as error:

@@ -19,6 +19,7 @@ from actormem.kernel.actor import Actor
 from actormem.kernel.clock import Clock
 from actormem.kernel.statistics import Counters
 from actormem.kernel.supervisor import CrashBook, RestartWindow
+from actormem.kernel.turnstile import Turnstile
 
 __all__ = ["Crash", "ForeignCancelError", "Kind", "Tasks"]
 
@@ -73,6 +74,7 @@ class Kind:
         "on_crash",
         "stop_s",
         "tasks",
+        "turnstile",
     )
 
     def __init__(
@@ -81,6 +83,7 @@ class Kind:
         factory: Callable[[Hashable], Actor],
         *,
         clock: Clock,
+        turnstile: Turnstile,
         mailbox_limit: int,
         restarts: RestartWindow,
         stop_s: float,
@@ -89,6 +92,7 @@ class Kind:
         self.name = name
         self.factory = factory
         self.clock = clock
+        self.turnstile = turnstile
         self.mailbox_limit = mailbox_limit
         self.stop_s = stop_s
         self.on_crash = on_crash

@@ -20,6 +20,7 @@ from actormem.kernel.ref import Ref
 from actormem.kernel.registry import Registry
 from actormem.kernel.statistics import SystemStatistics
 from actormem.kernel.supervisor import RestartWindow
+from actormem.kernel.turnstile import Turnstile
 
 __all__ = ["ActorSystem"]
 
@@ -57,6 +58,7 @@ class ActorSystem:
         on_crash: Callable[[Crash], None] | None = None,
     ) -> None:
         self.clock: Clock = clock or SystemClock()
+        self._turnstile = Turnstile(self.clock)
         self._shutdown_s = shutdown_s
         self._stop_s = stop_s
         self._on_crash = on_crash
@@ -72,6 +74,7 @@ class ActorSystem:
         self._tasks = Tasks(self._group)
         for kind in self._kinds.values():
             kind.tasks = self._tasks
+        self._tasks.start(self._turnstile.run)
         return self
 
     async def __aexit__(
@@ -123,6 +126,7 @@ class ActorSystem:
             kind,
             factory,
             clock=self.clock,
+            turnstile=self._turnstile,
             mailbox_limit=mailbox_limit,
             restarts=restarts or RestartWindow(),
             stop_s=self._stop_s,
@@ -134,6 +138,14 @@ class ActorSystem:
     def ref(self, kind: str, key: Hashable) -> Ref:
         """The address of an actor, which exists always; the first message to it wakes it."""
         return Ref(self._registry(kind), key)
+
+    async def give_way(self) -> None:
+        """Return in this round of the event loop if there is time left in it, else in a later one.
+
+        For an actor that has waited within a message and goes on with much to do: others may have waited with it.
+        """
+        if not self._turnstile.passes():
+            await self._turnstile.wait()
 
     async def stop(self, kind: str, key: Hashable, reason: str) -> None:
         """End one actor: its current message ends, queued tells are handled, then `stopped(reason)`.

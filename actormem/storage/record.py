@@ -136,6 +136,7 @@ class SqliteRecord:
         self._writing = CapacityLimiter(1)
         # In memory there is one connection for all: the writer's token keeps reads out of its transactions.
         self._reading = self._writing if in_memory else CapacityLimiter(len(self._idle))
+        self._others = CapacityLimiter(max(1, len(self._idle) - 1))
         self._scrubbing = anyio.Lock()
         self._damaged_rows = 0
         self._last_number = connections.last_number
@@ -193,19 +194,19 @@ class SqliteRecord:
         return history
 
     async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
-        return await self._read(lambda connection: reads.read_events(connection, key, first, last))
+        return await self._read_behind(lambda connection: reads.read_events(connection, key, first, last))
 
     async def session_names(self, key: SessionKey) -> frozenset[str]:
         return await self._read(lambda connection: reads.session_names(connection, key))
 
     async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
-        return await self._read(lambda connection: reads.sessions(connection, owner))
+        return await self._read_behind(lambda connection: reads.sessions(connection, owner))
 
     async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
-        return await self._read(lambda connection: reads.owners(connection, limit))
+        return await self._read_behind(lambda connection: reads.owners(connection, limit))
 
     async def behind(self) -> tuple[SessionKey, ...]:
-        return await self._read(reads.behind)
+        return await self._read_behind(reads.behind)
 
     async def load_items(self, owner: Owner, embedder: str, newest: int | None = None) -> OwnerItems:
         found = await self._read(
@@ -233,25 +234,30 @@ class SqliteRecord:
         return found
 
     async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
-        return await self._read(lambda connection: reads.shown_in(connection, owner, item_id))
+        return await self._read_behind(lambda connection: reads.shown_in(connection, owner, item_id))
 
     async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
-        return await self._read(lambda connection: reads.intents(connection, owner))
+        return await self._read_behind(lambda connection: reads.intents(connection, owner))
 
     async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
-        return await self._read(lambda connection: reads.owners_with_intents(connection, prefix))
+        return await self._read_behind(lambda connection: reads.owners_with_intents(connection, prefix))
 
     async def intent_counts(self) -> dict[str, int]:
         return await self._read(reads.intent_counts)
 
     async def base_contents(self, base: Owner) -> BaseContents:
-        return await self._read(lambda connection: reads.base_contents(connection, base))
+        return await self._read_behind(lambda connection: reads.base_contents(connection, base))
 
     async def bases(self, tenant: str) -> tuple[BaseRow, ...]:
-        return await self._read(lambda connection: reads.bases(connection, tenant))
+        return await self._read_behind(lambda connection: reads.bases(connection, tenant))
 
     async def _read(self, question: Callable[[sqlite3.Connection], T]) -> T:
         return await to_thread.run_sync(self._answer, question, limiter=self._reading)
+
+    async def _read_behind(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """What no waking waits for: one connection is always left for those that do."""
+        async with self._others:
+            return await self._read(question)
 
     def _answer(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """In a thread: ask in one transaction, so that the answer is of one moment."""

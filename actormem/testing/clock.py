@@ -21,6 +21,8 @@ EPOCH_MS = 1_700_000_000_000
 """Where the wall clock starts: 2023-11-14T22:13:20Z."""
 SETTLE_LIMIT = 1_000
 """Looks at tasks that never come to rest, before time moves on all the same."""
+OVER_MAX = 16
+"""Deadlines that are over and still in line, before they are let go of."""
 NANO = 1_000_000_000
 
 
@@ -110,6 +112,14 @@ class FakeClock:
         finally:
             if not rung:
                 self._over.add(number)
+                if len(self._over) > OVER_MAX and 2 * len(self._over) > len(self._due):
+                    self._forget_over()
+
+    def _forget_over(self) -> None:
+        """Let go of what is over and not due for long: it holds whoever waited."""
+        self._due = [one for one in self._due if one[1] not in self._over]
+        heapq.heapify(self._due)
+        self._over.clear()
 
 
 async def settle() -> None:

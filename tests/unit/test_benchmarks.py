@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 import actormem
-from benchmarks import flat_cost, large_owner, recall, recall_scale, reply_path, report, tokens
+from benchmarks import (
+    concurrency,
+    flat_cost,
+    large_owner,
+    recall,
+    recall_scale,
+    reply_path,
+    report,
+    sessions,
+    tokens,
+)
 from benchmarks.conversation import conversation
 from benchmarks.dataset import DataError, Question, read_set, set_names
 
@@ -67,14 +77,43 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.anyio
-async def test_the_reply_path_has_every_figure_for_both_embedders_and_no_order_is_lost() -> None:
+async def test_the_reply_path_has_every_figure_for_each_embedder_and_no_order_is_lost() -> None:
     found = await reply_path.measure(reply_path.Size(turn_count=6, repeat_count=1, pause_s=0.0))
-    assert set(found) == {"local", "hashing"}
+    assert set(found) == {"scripted", "local", "hashing"}
+    assert found["scripted"]["beyond_p50_ms"].median < found["scripted"]["context_p50_ms"].median
     for figures in found.values():
         assert figures["orders_in_context_share"].median == figures["orders_recalled_share"].median == 1
         assert figures["sent_share"].median == 1  # six turns fit the budget: nothing is left out
         assert 0.5 < figures["prefix_share"].median < 1
     assert "or recalled" in reply_path.shown(found)
+
+
+@pytest.mark.anyio
+async def test_many_sessions_have_every_figure_in_both_ways_and_what_is_missing_is_named() -> None:
+    size = concurrency.Size(
+        session_count=3, turn_count=2, repeat_count=1, reply_s=0.01, embedders=("scripted",)
+    )
+    found = await concurrency.measure(size)
+    assert set(found) == {"scripted, paced", "scripted, burst"}
+    for figures in found.values():
+        assert {name for _, name in concurrency.COLUMNS} <= set(figures)
+    turns = concurrency.Turns()
+    trace = actormem.Trace(
+        turn_id="", tokens=5, budget_tokens=9, full_tokens=10, exact=True, tokenizer="", sections=()
+    )
+    turns.add(0.5, trace)
+    turns.add(0.1, msgspec.structs.replace(trace, degraded=("vector", "recall")))
+    assert turns.figures["degraded_share"] == turns.figures["without_vector_share"] == 0.5
+    assert turns.figures["turn_max_ms"] == 500
+    assert "without memories" in concurrency.shown(found)
+
+
+def test_the_cost_of_idle_sessions_at_a_tiny_size_has_every_figure_and_leaves_nothing_behind() -> None:
+    size = sessions.Size(session_count=6, active_count=3, turn_count=2, wake_count=10)
+    found = anyio.run(sessions.measure, size)["sessions"]
+    assert set(found) == {name for _, name in sessions.COLUMNS}
+    assert max(found[name].median for name in ("tasks_left", "threads_left", "files_left")) <= 0
+    assert "passivated KB" in sessions.shown({"sessions": found})
 
 
 def test_the_prefix_is_the_bytes_with_which_two_requests_begin() -> None:

@@ -341,6 +341,19 @@ def test_query_texts_are_the_whole_and_its_segments() -> None:
     assert 2 <= len(query_texts(long * 20)) <= 9
 
 
+@pytest.mark.parametrize("count", [20, ALL_ROWS_MAX + 1])
+def test_a_search_that_was_prepared_finds_the_same_with_the_same_scores(count: int) -> None:
+    partition = filled(
+        [turn(number, f"{number}: the red lamp of room {number % 7}") for number in range(1, count + 1)]
+    )
+    text = "Where is the red lamp of room 3?"
+    plain = Query(text=text, now_ms=NOW, attributes=("address",))
+    ready = partition.prepared(plain)
+    assert (ready is None) == (count > ALL_ROWS_MAX)
+    query = Query(text=text, now_ms=NOW, attributes=("address",), vector=vector_of(text))
+    assert partition.search(query, prepared=ready) == partition.search(query)
+
+
 def test_the_message_of_a_superseded_fact_stands_below_that_of_its_successor() -> None:
     old, new = "My office is in Porto near the harbour", "My office is in Faro near the harbour"
     talk = [turn(1, old, source_ids=("a",), session="s1"), turn(2, new, source_ids=("b",), session="s2")]

@@ -8,7 +8,7 @@ import pytest
 
 import actormem
 from actormem import Budget, Layout, ProviderError, Runtime, Session, UsageError
-from actormem.actors import services
+from actormem.actors import pools
 from actormem.actors.warming import PREWARM_DEADLINE_S
 from actormem.core.values import JsonValue
 from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, bytes_of, opened, settle, words
@@ -181,7 +181,7 @@ async def test_a_request_that_fails_is_counted_and_changes_nothing(
 async def test_a_request_that_is_not_sent_when_a_turn_opens_is_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(services, "PREWARMS_AT_ONCE", 1)
+    monkeypatch.setattr(pools, "PREWARMS_AT_ONCE", 1)
     warmer = FakeWarmer(held=True)
     async with opened(llm=summarizer(), prewarm=warmer) as runtime:
         first, second = [

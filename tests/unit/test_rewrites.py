@@ -133,24 +133,24 @@ def test_after_three_failures_in_a_row_nobody_calls_for_a_while() -> None:
     clock = FakeClock()
     kept = Rewrites(clock)
     for count in (1, 2, 3):
-        assert not kept.rests(60.0), count
-        kept.failed()
-    assert kept.rests(60.0)
+        assert not kept.resting.rests(60.0), count
+        kept.resting.failed()
+    assert kept.resting.rests(60.0)
     clock.hold(LLM_REST_S)
-    assert not kept.rests(60.0)
-    kept.failed()
-    assert kept.rests(60.0), "one more is enough"
-    kept.succeeded(0.1)
-    assert not kept.rests(60.0)
+    assert not kept.resting.rests(60.0)
+    kept.resting.failed()
+    assert kept.resting.rests(60.0), "one more is enough"
+    kept.resting.succeeded(0.1)
+    assert not kept.resting.rests(60.0)
 
 
 def test_who_waits_longer_than_the_late_ones_did_may_call() -> None:
     kept = Rewrites(FakeClock())
     for _ in range(3):
-        kept.failed(0.2)
-    assert kept.rests(0.2)
-    assert not kept.rests(1.5)
-    kept.succeeded(0.8)
-    assert kept.rests(0.2), "a reply after 0.8 s helps nobody who waits 0.2 s"
-    kept.succeeded(0.1)
-    assert not kept.rests(0.2)
+        kept.resting.failed(0.2)
+    assert kept.resting.rests(0.2)
+    assert not kept.resting.rests(1.5)
+    kept.resting.succeeded(0.8)
+    assert kept.resting.rests(0.2), "a reply after 0.8 s helps nobody who waits 0.2 s"
+    kept.resting.succeeded(0.1)
+    assert not kept.resting.rests(0.2)

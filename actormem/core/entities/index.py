@@ -38,6 +38,7 @@ class ValueIndex:
         self._grams: Identities = {}
         self._words: Identities = {}
         self._keys: Identities = {}
+        self._sizes: Counter[int] = Counter()  # how many of the grams have so many letters
 
     def find(self, table: EntityTable, query: str) -> tuple[EntityRow, ...]:
         """What `meant` gives of the rows that matter: the 64 that share most with the query, the newest 32 of each key.
@@ -58,7 +59,7 @@ class ValueIndex:
 
     def _candidates(self, text: str) -> set[str]:
         runs: Counter[str] = Counter()
-        for size in range(1, SHARED_CHARS + 1):
+        for size in sorted(self._sizes):
             for place in range(len(text) - size + 1):
                 holders = self._grams.get(text[place : place + size])
                 if holders:
@@ -83,7 +84,10 @@ class ValueIndex:
             self._drop(identity)
             self._rows[identity] = row
             for index, name in self._places(row):
-                index.setdefault(name, {})[identity] = None
+                if name not in index:
+                    index[name] = {}
+                    self._sizes.update((len(name),) if index is self._grams else ())
+                index[name][identity] = None
 
     def _drop(self, identity: str) -> None:
         row = self._rows.pop(identity, None)
@@ -92,8 +96,10 @@ class ValueIndex:
         for index, name in self._places(row):
             holders = index.get(name, {})
             holders.pop(identity, None)
-            if not holders:
-                index.pop(name, None)
+            if not holders and index.pop(name, None) is not None and index is self._grams:
+                self._sizes[len(name)] -= 1
+                if not self._sizes[len(name)]:
+                    del self._sizes[len(name)]
 
     def _places(self, row: EntityRow) -> Iterator[tuple[Identities, str]]:
         """Where a row stands: under its key, its runs of four letters, short values whole, prose by its words."""

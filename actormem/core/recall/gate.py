@@ -43,6 +43,7 @@ QUESTION = re.compile(
     r"[?？]|[吗呢]|什么|哪|几|多少|怎么|怎样|如何|谁|为何|是否|能不能|有没有|是不是"
     r"|^(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will)\b"
 )
+LATIN = re.compile("[A-Za-z0-9]+")
 NAMES_VALUE = re.compile(r"(?=[a-z0-9._/-]*\d)[a-z0-9][a-z0-9._/-]{3,}|@[a-z0-9]")
 THIN_CHARACTERS = 12  # a message this short says too little by itself: those before go into the query
 BEFORE_MAX = 2  # user messages that may do so
@@ -128,8 +129,7 @@ def _values(reply: str) -> list[str]:
 
 
 def _small_talk(words: str, letters: list[str]) -> bool:
-    latin = [
-        word for word in "".join(c if c.isascii() and c.isalnum() else " " for c in words).split() if word
-    ]
+    if any(word[0] not in SMALL_TALK for word in LATIN.finditer(words)):
+        return False
     others = "".join(character for character in letters if not character.isascii())
-    return SMALL_TALK.issuperset(latin) and PARTICLES_ZH.issuperset(SMALL_TALK_ZH.sub("", others))
+    return PARTICLES_ZH.issuperset(SMALL_TALK_ZH.sub("", others))

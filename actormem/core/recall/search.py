@@ -6,7 +6,7 @@ is named.
 """
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from actormem.core.recall.rows import NameNumbers, RowTable
 from actormem.core.recall.vectors import VectorRows
 from actormem.core.recall.words import Words
 
-__all__ = ["Nearest", "Ranked", "Search"]
+__all__ = ["Nearest", "Prepared", "Ranked", "Search"]
 
 ALL_ROWS_MAX: Final = 2_048  # below it every row is scored in full
 CANDIDATES_PER_ARM: Final = 128
@@ -63,6 +63,18 @@ class Ranked:
         return {name: share for name, share in shares.items() if abs(share) >= WHY_SHARE_MIN}
 
 
+class Prepared(NamedTuple):
+    """What a search of a small partition knows before the query has vectors: its candidates and all other arms.
+
+    It holds while nothing in the partition changes.
+    """
+
+    terms: Terms
+    rows: Rows
+    lexical: dict[str, Shares]
+    others: dict[str, Shares]
+
+
 class Search:
     """The parts of a partition that a search reads."""
 
@@ -88,8 +100,19 @@ class Search:
         self.recent = recent
         self.words = words
 
+    def prepared(self, query: Query, ordered: list[str], eligible: NDArray[np.bool_]) -> Prepared | None:
+        """The part of `ranked` that needs no vectors; None for a large partition, whose candidates they choose."""
+        if self.table.limit > ALL_ROWS_MAX:
+            return None
+        return self._prepared(query, Terms.of(ordered, self.index), np.flatnonzero(eligible), partial=False)
+
     def ranked(
-        self, query: Query, ordered: list[str], eligible: NDArray[np.bool_], nearest: Nearest | None
+        self,
+        query: Query,
+        ordered: list[str],
+        eligible: NDArray[np.bool_],
+        nearest: Nearest | None,
+        prepared: Prepared | None = None,
     ) -> Ranked:
         """Score what may be a hit.
 
@@ -97,18 +120,22 @@ class Search:
             ordered: The query's terms in order, with repetitions.
             eligible: (limit,), which rows may be hits.
             nearest: An index over the vectors, or None: they are scanned.
+            prepared: What `prepared` gave for the same query, if nothing has changed since.
         """
-        terms = Terms.of(ordered, self.index)
         queries = query_vectors(query)
         cosines: NDArray[np.float32] | None = None
         partial = self.table.limit > ALL_ROWS_MAX
-        if partial:
-            rows, cosines = self._candidates(query, terms, queries, eligible, nearest)
-        else:
-            rows = np.flatnonzero(eligible)
+        if prepared is None:
+            terms = Terms.of(ordered, self.index)
+            if partial:
+                rows, cosines = self._candidates(query, terms, queries, eligible, nearest)
+            else:
+                rows = np.flatnonzero(eligible)
+            prepared = self._prepared(query, terms, rows, partial)
+        rows = prepared.rows
         if not len(rows):
-            return Ranked(rows, np.zeros(0), {}, terms)
-        arms = lexical_arms(terms, rows, self.table, self.index, self.neighbours, partial)
+            return Ranked(rows, np.zeros(0), {}, prepared.terms)
+        arms = dict(prepared.lexical)
         lexical = arms.get("lexical", np.zeros(len(rows)))
         close = window = np.zeros(len(rows))
         if queries is not None:
@@ -119,14 +146,21 @@ class Search:
         best = float(lexical.max())
         found = lexical / best if best > 0 else lexical
         arms["session"] = session_prior(0.5 * found + 0.5 * window, self.table.session[rows])
-        arms |= cue_arms(query, rows, self.table, self.speakers, len(self.index))
-        arms |= self._anchored(query, rows)
-        arms |= structured_arms(query, terms, rows, self.index, self.attributes)
-        arms |= standing_arms(query, rows, self.table)
+        arms |= prepared.others
         scores = fuse(arms, len(rows))
         if asks_for_list(query.text):
             scores = spread_apart(scores, rows, self.neighbours.near)
-        return self._order(rows, scores, arms, relevance(arms, close), terms)
+        return self._order(rows, scores, arms, relevance(arms, close), prepared.terms)
+
+    def _prepared(self, query: Query, terms: Terms, rows: Rows, partial: bool) -> Prepared:
+        if not len(rows):
+            return Prepared(terms, rows, {}, {})
+        arms = lexical_arms(terms, rows, self.table, self.index, self.neighbours, partial)
+        others = cue_arms(query, rows, self.table, self.speakers, len(self.index))
+        others |= self._anchored(query, rows)
+        others |= structured_arms(query, terms, rows, self.index, self.attributes)
+        others |= standing_arms(query, rows, self.table)
+        return Prepared(terms, rows, arms, others)
 
     def _anchored(self, query: Query, rows: Rows) -> dict[str, Shares]:
         """Candidates on the asked side of what the query is before or after of; nothing where no memory tells when."""

@@ -17,10 +17,14 @@ LINES_MAX = 400  # looked at: more than any summary has
 
 
 class Asked:
-    """A query, and what was counted for it of the texts of one note, which may be told in one length after another."""
+    """A query, and what was counted for it of the texts of one note, which may be told in one length after another.
 
-    def __init__(self, query: str) -> None:
-        self._words = Words()
+    Args:
+        words: Whose memory of stems is used, on its own thread; a new one otherwise.
+    """
+
+    def __init__(self, query: str, words: Words | None = None) -> None:
+        self._words = words or Words()
         self._terms = frozenset(self._words.terms(query))
         self._shared: dict[str, int] = {}
         self._sentences: dict[str, list[str]] = {}

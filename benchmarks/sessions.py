@@ -1,0 +1,240 @@
+"""What do ten thousand sessions cost while nobody speaks in them, and how soon is one back?
+
+Measured in one process, as many users as sessions, the scripted embedder without its wait, a folder on disk:
+  spawn          sessions spawned a second
+  passivated     KB of resident memory a session adds that has left memory, with the handle that its user holds: so many
+                 are spawned while at most 200 may stay
+  awake          KB a session that was spawned, has said nothing and is in memory
+  active         KB a session that has had ten turns of about 90 tokens a message, woken with all of them
+  with memory    KB the same while its user's long-term memory is in memory too
+  wake           ms until a passivated session's turn has its context, its user's memory read again (p50, p95, max)
+  slope          KB by which memory grew a round of waking and passivating, over the last half of ten rounds
+  tasks, threads, files
+                 how many more there are after all was left than before the runtime was opened: must be 0
+
+Not measured: what the messages take on disk, many at once (`benchmarks.concurrency`), the C allocator's own keeping: KB
+are the process's resident memory after a collection and after the C library gave back what it could.
+"""
+
+import asyncio
+import ctypes
+import gc
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+import anyio.lowlevel
+import msgspec
+from anyio import to_thread
+
+import actormem
+from actormem.testing.clock import FakeClock
+from benchmarks import report
+from benchmarks.conversation import conversation
+from benchmarks.scripted import TimedEmbedder
+
+__all__ = ["FULL", "QUICK", "Size", "main", "measure", "once", "shown"]
+
+NAME = "sessions"
+SEED = 20_240_229
+IDLE_S = 60.0
+ROUNDS = 10
+STAY_MAX = 200  # sessions in memory while those that leave it are counted
+COLUMNS = (
+    ("spawn /s", "spawn_per_s"),
+    ("passivated KB", "passivated_kb"),
+    ("awake KB", "awake_kb"),
+    ("active KB", "active_kb"),
+    ("with memory", "with_memory_kb"),
+    ("wake p50 ms", "wake_p50_ms"),
+    ("p95", "wake_p95_ms"),
+    ("max", "wake_max_ms"),
+    ("slope KB", "slope_kb"),
+    ("tasks", "tasks_left"),
+    ("threads", "threads_left"),
+    ("files", "files_left"),
+)
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is measured."""
+
+    session_count: int = 10_000
+    active_count: int = 200
+    turn_count: int = 10
+    wake_count: int = 200
+    repeat_count: int = 1
+
+
+FULL = Size()
+QUICK = Size(session_count=500, active_count=20, wake_count=20)
+
+
+async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
+    """Every figure."""
+    found = [await once(size) for _ in range(size.repeat_count)]
+    return {"sessions": {name: report.spread([one[name] for one in found]) for name in found[0]}}
+
+
+async def once(size: Size) -> dict[str, float]:
+    """The figures of one process' life in a fresh folder."""
+    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    tasks, files = _task_count(), _file_count()
+    threads = _thread_count()
+    try:
+        figures = {"passivated_kb": await _passivating(Path(folder.name, "passivated"), size)}
+        clock = FakeClock()
+        stay = size.session_count + size.active_count
+        async with _opened(Path(folder.name, "active"), clock, stay) as runtime:
+            figures |= await _idle(runtime, clock, size)
+            figures |= await _active(runtime, clock, size)
+        await anyio.lowlevel.checkpoint()
+        figures |= {
+            "tasks_left": _task_count() - tasks,
+            "files_left": _file_count() - files,
+            "threads_left": _thread_count() - threads,
+        }
+        return figures
+    finally:
+        await to_thread.run_sync(folder.cleanup)
+
+
+def _opened(folder: Path, clock: FakeClock, stay: int) -> AbstractAsyncContextManager[actormem.Runtime]:
+    return actormem.open(
+        folder,
+        embedder=TimedEmbedder(0.0),
+        extract=False,
+        idle_s=IDLE_S,
+        resident_limit=stay,
+        clock=clock,
+    )
+
+
+async def _passivating(folder: Path, size: Size) -> float:
+    """KB that a session adds which has left memory."""
+    async with _opened(folder, FakeClock(), STAY_MAX) as runtime:
+        sessions = [await _spawned(runtime, f"early {number}") for number in range(2 * STAY_MAX)]
+        before_kb = _resident_kb()
+        sessions += [await _spawned(runtime, f"late {number}") for number in range(size.session_count)]
+        return (_resident_kb() - before_kb) / size.session_count
+
+
+async def _idle(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
+    count = size.session_count
+    before_kb = _resident_kb()
+    began_s = perf_counter()
+    sessions = [await _spawned(runtime, f"idle {number}") for number in range(count)]
+    spawn_s = perf_counter() - began_s
+    await runtime.settle()
+    awake_kb = _resident_kb() - before_kb
+    await _passivated(runtime, clock)
+    return {"spawn_per_s": len(sessions) / spawn_s, "awake_kb": awake_kb / count}
+
+
+async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
+    talk = conversation(size.turn_count, SEED)
+    before_kb = _resident_kb()
+    sessions = [await _spawned(runtime, f"active {number}") for number in range(size.active_count)]
+    for session in sessions:
+        for spoken in talk:
+            async with session.turn(spoken.user) as turn:
+                turn.reply(spoken.reply)
+    await runtime.settle()
+    with_memory_kb = (_resident_kb() - before_kb) / len(sessions)
+    await _passivated(runtime, clock)
+    before_kb = _resident_kb()
+    for session in sessions:
+        await session.messages()
+    active_kb = (_resident_kb() - before_kb) / len(sessions)
+    waits_ms: list[float] = []
+    kept_kb: list[float] = []
+    each = max(1, min(size.wake_count, len(sessions)) // ROUNDS)
+    for number in range(ROUNDS):
+        await _passivated(runtime, clock)
+        kept_kb.append(_resident_kb())
+        for place in range(number * each, (number + 1) * each):
+            session = sessions[place % len(sessions)]
+            began_s = perf_counter()
+            async with session.turn("And what did I say of the kettle?") as turn:
+                waits_ms.append((perf_counter() - began_s) * 1000)
+                turn.reply("That it is red.")
+    half = kept_kb[ROUNDS // 2 :]
+    return {
+        "active_kb": active_kb,
+        "with_memory_kb": with_memory_kb,
+        "wake_p50_ms": report.percentile(waits_ms, 0.5),
+        "wake_p95_ms": report.percentile(waits_ms, 0.95),
+        "wake_max_ms": max(waits_ms),
+        "slope_kb": (half[-1] - half[0]) / (len(half) - 1),
+    }
+
+
+async def _spawned(runtime: actormem.Runtime, user: str) -> actormem.Session:
+    return await runtime.spawn(
+        "benchmark",
+        user=user,
+        model="gpt-4o",
+        system="You are a patient assistant.",
+        budget=actormem.Budget(context=4_000),
+    )
+
+
+async def _passivated(runtime: actormem.Runtime, clock: FakeClock) -> None:
+    """Once no session and no memory is in the process any more."""
+    await runtime.settle()
+    while runtime.statistics().sessions.residents or runtime.statistics().longterm.residents:
+        await clock.advance(2 * IDLE_S)
+        await anyio.sleep(0.01)
+
+
+def _resident_kb() -> float:
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024
+
+
+def _task_count() -> int:
+    return len(asyncio.all_tasks())
+
+
+def _thread_count() -> int:
+    """Those of the framework's own pool apart, which wait for whoever wants one next."""
+    return sum("AnyIO worker" not in one.name for one in threading.enumerate())
+
+
+def _file_count() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
+    """The table."""
+    rows = [[name, *(f"{one[column].median:.1f}" for _, column in COLUMNS)] for name, one in found.items()]
+    return report.table(["", *(title for title, _ in COLUMNS)], rows)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write the file; 0."""
+    return report.run(
+        given,
+        NAME,
+        __doc__,
+        (FULL, QUICK),
+        measure,
+        lambda size: (
+            f"{size.session_count} sessions, {size.active_count} active, {size.turn_count} turns each"
+        ),
+        shown,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
