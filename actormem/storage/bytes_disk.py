@@ -8,9 +8,9 @@ no bytes.
 
 import os.path
 import sqlite3
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast
 
 import diskcache
 
@@ -73,6 +73,18 @@ class BytesDisk(diskcache.Disk):
         """Nothing: no value has a file, and a file name in a row is not ours to follow."""
 
 
+class TidyCache(diskcache.Cache):
+    """A diskcache that leaves no connection open where it cannot be made."""
+
+    def __init__(self, folder: str, **settings: Any) -> None:
+        try:
+            super().__init__(folder, **settings)
+        except BaseException:
+            with suppress(AttributeError):  # it had not come so far as to have one
+                self.close()
+            raise
+
+
 def open_bytes_database(folder: Path, size_bytes_max: int) -> BytesDatabase:
     """Open or make the database in the folder, for this thread.
 
@@ -85,7 +97,7 @@ def open_bytes_database(folder: Path, size_bytes_max: int) -> BytesDatabase:
     folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     (folder / DATABASE_NAME).touch(FILE_MODE)  # SQLite gives its other files the mode of this one
     # All settings that matter are given at each opening, for diskcache keeps them in the file.
-    database = diskcache.Cache(
+    database = TidyCache(
         str(folder),
         timeout=LOCK_TIMEOUT_S,
         disk=BytesDisk,

@@ -97,7 +97,7 @@ async def test_the_benchmark_of_a_tiny_size_has_every_figure() -> None:
     found = await importing.measure(size)
     assert set(found) == {"hashing, 20 words", "hashing, 90 words"}
     for figures in found.values():
-        assert set(figures) == {name for _, name in importing.COLUMNS}
+        assert set(figures) == {column.figure for column in importing.COLUMNS}
         assert figures["import_per_s"].median >= figures["settled_per_s"].median > 0
     assert "hashing, 20 words" in importing.shown(found)
 
