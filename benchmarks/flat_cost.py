@@ -1,8 +1,8 @@
 """Does a turn cost more after 10,000 messages than after 100?
 
-Two sessions of two users, in memory, each with a budget of 4,000: an old one that has 10,000 messages behind it, and
-young ones that have 100. Their turns alternate, so that a busy moment is shared, and each figure of the old one is
-told as a ratio to that of the young.
+Measured, in two sessions of two users, in memory, each with a budget of 4,000: an old one that has 10,000 messages
+behind it, and young ones that have 100. Their turns alternate, so that a busy moment is shared, and each figure of the
+old one is told as a ratio to that of the young.
   append       ms to add a message of about 30 tokens and get it acknowledged
   context      ms of `session.context()` after a user's message: everything but recall
   recall       ms of it that recall takes: the old user's memory holds a hundred times as much
@@ -11,8 +11,11 @@ told as a ratio to that of the young.
 Not measured: the disk's sync (the figures are in memory, but for waking), embedding by a model (texts are hashed),
 a model's own time.
 
-To read it: medians over the turns of all repeats; the ratio is what should stay near 1. Words are drawn so that few
-are frequent and most are rare, as in talk; every second message holds values that no other has.
+Corpus: words are drawn so that few are frequent and most are rare, as in talk; every second message holds values that
+no other has.
+
+To read it: for each young session the median of its turns, and of those of the old one beside them; each figure is
+the median of these, the line below it the least and the greatest. The ratio is what should stay near 1.
 """
 
 import sys
@@ -23,21 +26,28 @@ from random import Random
 from statistics import median
 from time import perf_counter
 
-import anyio
 import msgspec
 from anyio import to_thread
 
 import actormem
 from benchmarks import report
 
-__all__ = ["FULL", "QUICK", "Size", "main", "measure", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "Talker", "charted", "main", "measure"]
 
 NAME = "flat_cost"
 SEED = 7
 BUDGET_TOKENS = 4_000
 WORDS = 20_000
 MESSAGE_WORDS = 24
-COLUMNS = ("append_ms", "context_ms", "recall_ms", "waking_ms")
+LEAST_MS = 1e-6  # a step that took no time that a clock can tell
+STEPS = ("append_ms", "context_ms", "recall_ms")
+COLUMNS = tuple(report.Column(name.replace("_", " "), name, "{:.2f}") for name in (*STEPS, "waking_ms"))
+TARGETS = tuple(
+    report.Target(
+        about=f"{name}, after 10,000 messages against 100,", row="ratio", figure=f"{name}_ms", at_most=2.0
+    )
+    for name in ("append", "context")
+)
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,9 +92,9 @@ class Timed(msgspec.Struct, frozen=True):
     recall_ms: list[float] = []
 
 
-async def measure(size: Size) -> dict[str, dict[str, float]]:
-    """The medians of the old session and of the young ones."""
-    old, young = Timed([], [], []), Timed([], [], [])
+async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
+    """The figures of the old session and of the young ones, and their ratio."""
+    runs: dict[str, list[dict[str, float]]] = {"old": [], "young": [], "ratio": []}
     talker = Talker(SEED)
     async with actormem.open(None, embedder="hashing") as runtime:
         aged = await _session(runtime, "old")
@@ -93,14 +103,25 @@ async def measure(size: Size) -> dict[str, dict[str, float]]:
             print(f"young session {number + 1} of {size.young_sessions}", file=sys.stderr)
             fresh = await _session(runtime, f"young-{number}")
             await _fill(runtime, fresh, talker, size.young_messages)
+            old, young = Timed([], [], []), Timed([], [], [])
             for _ in range(size.turn_count):
                 await _turn(runtime, aged, talker, old)
                 await _turn(runtime, fresh, talker, young)
+            runs["old"].append(_medians(old))
+            runs["young"].append(_medians(young))
+            runs["ratio"].append(_ratios(runs["old"][-1], runs["young"][-1]))
     waking = await _waking(size, talker)
-    return {
-        name: {column: median(getattr(timed, column)) for column in COLUMNS[:3]} | {"waking_ms": waking[name]}
-        for name, timed in (("old", old), ("young", young))
-    }
+    waking["ratio"] = waking["old"] / waking["young"]
+    found = report.over_repeats(runs)
+    return {row: figures | {"waking_ms": report.spread([waking[row]])} for row, figures in found.items()}
+
+
+def _medians(timed: Timed) -> dict[str, float]:
+    return {name: median(getattr(timed, name)) for name in STEPS}
+
+
+def _ratios(old: dict[str, float], young: dict[str, float]) -> dict[str, float]:
+    return {name: old[name] / max(young[name], LEAST_MS) for name in STEPS}
 
 
 async def _session(runtime: actormem.Runtime, user: str) -> actormem.Session:
@@ -151,31 +172,37 @@ async def _waking(size: Size, talker: Talker) -> dict[str, float]:
         await to_thread.run_sync(folder.cleanup)
 
 
-def shown(found: dict[str, dict[str, float]], size: Size) -> str:
-    """The table: old, young, and the ratio of the two."""
-    counts = {"old": size.old_messages, "young": size.young_messages}
-    rows = [
-        [f"after {counts[name]:,} messages", *(f"{figures[column]:.2f}" for column in COLUMNS)]
-        for name, figures in found.items()
+def charted(found: report.Found) -> list[report.Chart]:
+    """The ratios, as bars."""
+    names = [column.figure for column in COLUMNS]
+    heights = tuple(found["ratio"][name].median for name in names)
+    return [
+        report.Chart(
+            name="ratio",
+            title="cost of a step in an old session, in a young one = 1",
+            x_title="",
+            y_title="ratio",
+            kind="bars",
+            labels=tuple(name.removesuffix("_ms") for name in names),
+            series=(report.Series("ratio", (), heights),),
+            limit=1.0,
+        )
     ]
-    ratios = [f"{found['old'][column] / max(found['young'][column], 1e-9):.2f}" for column in COLUMNS]
-    return report.table(["", *(column.replace("_", " ") for column in COLUMNS)], [*rows, ["ratio", *ratios]])
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write the file; 0."""
-    options = report.arguments(f"benchmarks.{NAME}", __doc__ or "").parse_args(given)
-    size = QUICK if options.quick else FULL
-    where = report.machine()
-    print(report.heading(f"benchmarks.{NAME}", where))
-    found = anyio.run(measure, size)
-    print(shown(found, size))
-    if options.json:
-        results = {
-            f"{name}.{column}": value for name, figures in found.items() for column, value in figures.items()
-        }
-        report.write_json(options.json, NAME, where, results)
-    return 0
+    """Measure, print the table, write the files; 0."""
+    return report.run(
+        given,
+        NAME,
+        __doc__,
+        (FULL, QUICK),
+        measure,
+        lambda size: f"old: after {size.old_messages:,} messages, young: after {size.young_messages:,}",
+        columns=COLUMNS,
+        targets=TARGETS,
+        charted=charted,
+    )
 
 
 if __name__ == "__main__":

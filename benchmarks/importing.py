@@ -12,13 +12,15 @@ said once, cut to about 20 or 90 words:
 Not measured: several imports at once, a remote embedder, files of a million messages. The log is load: whether it is
 recalled well is what `benchmarks.recall` asks.
 
+Corpus: turns of `benchmarks.conversation` from several seeds, each message with its number, cut to its length.
+
 To read it: each figure is the median of the repeats; the line below it is the least and the greatest. With the local
 embedder `settled` is the embedder's own speed, which grows with the length of the texts; `import` has no part in it.
 """
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter, process_time
 
@@ -30,7 +32,7 @@ import actormem
 from benchmarks import report
 from benchmarks.conversation import conversation
 
-__all__ = ["FULL", "QUICK", "Size", "log", "main", "measure", "once", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "charted", "log", "main", "measure", "once"]
 
 NAME = "importing"
 EMBEDDERS = ("local", "hashing")
@@ -38,15 +40,14 @@ SEED = 20_240_229
 TURNS_EACH = 100  # of one made-up conversation; a log is several
 TICK_S = 0.001
 QUERY_PAUSE_S = 0.25
-TWO_DIGITS = 10
 COLUMNS = (
-    ("import/s", "import_per_s"),
-    ("settled/s", "settled_per_s"),
-    ("processor ms", "processor_ms"),
-    ("gap p99 ms", "gap_p99_ms"),
-    ("max", "gap_max_ms"),
-    ("query p50 ms", "query_p50_ms"),
-    ("max", "query_max_ms"),
+    report.Column("import/s", "import_per_s", "{:,.0f}"),
+    report.Column("settled/s", "settled_per_s", "{:,.0f}"),
+    report.Column("processor ms", "processor_ms"),
+    report.Column("gap p99 ms", "gap_p99_ms"),
+    report.Column("max", "gap_max_ms", "{:,.0f}"),
+    report.Column("query p50 ms", "query_p50_ms"),
+    report.Column("max", "query_max_ms", "{:,.0f}"),
 )
 
 
@@ -87,11 +88,8 @@ async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
         for embedder, tokens in kinds:
             print(f"repeat {number + 1} of {size.repeat_count}, {embedder}, {tokens} words", file=sys.stderr)
             found = await once(embedder, tokens, size.message_count)
-            runs.setdefault(f"{embedder}_{tokens}", []).append(found)
-    return {
-        name: {figure: report.spread([one[figure] for one in found]) for figure in found[0]}
-        for name, found in runs.items()
-    }
+            runs.setdefault(f"{embedder}, {tokens} words", []).append(found)
+    return report.over_repeats(runs)
 
 
 async def once(embedder: str, tokens: int, count: int) -> dict[str, float]:
@@ -143,23 +141,28 @@ async def _ask(runtime: actormem.Runtime, queries_ms: list[float]) -> None:
         await anyio.sleep(QUERY_PAUSE_S)
 
 
-def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
-    """The table: a row of medians for each embedder and length, and below it the least and the greatest."""
-    rows: list[list[str]] = []
-    for name, figures in found.items():
-        embedder, tokens = name.split("_")
-        spreads = [figures[figure] for _, figure in COLUMNS]
-        rows.append([f"{embedder}, {tokens} words", *(_cell(one.median) for one in spreads)])
-        rows.append(["", *(f"{_cell(one.least)}–{_cell(one.greatest)}" for one in spreads)])
-    return report.table(["embedder", *(title for title, _ in COLUMNS)], rows)
-
-
-def _cell(value: float) -> str:
-    return f"{value:,.0f}" if value >= TWO_DIGITS else f"{value:.2g}"
+def charted(found: report.Found) -> list[report.Chart]:
+    """Messages a second, taken in and settled, of each row."""
+    series = tuple(
+        report.Series(title, (), tuple(figures[name].median for figures in found.values()))
+        for title, name in (("taken in", "import_per_s"), ("settled", "settled_per_s"))
+    )
+    return [
+        report.Chart(
+            name="speed",
+            title="an older log, messages a second",
+            x_title="",
+            y_title="messages a second",
+            kind="bars",
+            labels=tuple(found),
+            series=series,
+            logarithmic="y",
+        )
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write the file; 0."""
+    """Measure, print the table, write the files; 0."""
     return report.run(
         given,
         NAME,
@@ -167,7 +170,8 @@ def main(given: Sequence[str] | None = None) -> int:
         (FULL, QUICK),
         measure,
         lambda size: f"{size.message_count} messages, {size.repeat_count} repeats",
-        shown,
+        columns=COLUMNS,
+        charted=charted,
     )
 
 

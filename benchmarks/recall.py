@@ -20,8 +20,10 @@ one by one, and a note that answers counts as all of the evidence.
 Not measured: whether a model answers well with what was found, the time to import, and live sessions (a turn's note
 has a share of tokens; here there is a count of hits).
 
-The data is in the folder that ACTORMEM_DATA names (default ../shared/data). Exit codes: 0 measured, 1 measured and
-something foreign came back, 2 the data is missing or the call is wrong.
+Corpus: none is shipped; the data is in the folder that ACTORMEM_DATA names (default ../shared/data).
+
+To read it: `ceiling` bounds the rest, and `foreign` must be 0; intervals say which differences mean little. Exit
+codes: 0 measured, 1 measured and something foreign came back, 2 the data is missing or the call is wrong.
 """
 
 import sys
@@ -37,7 +39,7 @@ import actormem
 from benchmarks import report
 from benchmarks.dataset import DataError, LoggedTurn, Question, Set, data_folder, read_set, set_names
 
-__all__ = ["Answer", "ask", "exit_code", "figures", "main", "measure"]
+__all__ = ["Answer", "ask", "charted", "exit_code", "figures", "main", "measure"]
 
 NAME = "recall"
 EMBEDDERS = ("local", "hashing")
@@ -48,20 +50,23 @@ QUICK_CONVERSATIONS = 2
 QUICK_QUESTIONS = 30  # of each conversation
 RESAMPLES = 2_000
 SEED = 20_240_229
+SHARES = (
+    ("R@1", "recall_at_1"),
+    ("R@5", "recall_at_5"),
+    ("R@10", "recall_at_10"),
+    ("95 % from", "recall_at_10_low"),
+    ("to", "recall_at_10_high"),
+    ("MRR", "mrr"),
+    ("newer", "newer_first"),
+    ("ceiling", "ceiling"),
+)
 COLUMNS = (
-    ("n", "question_count", 0),
-    ("R@1", "recall_at_1", 3),
-    ("R@5", "recall_at_5", 3),
-    ("R@10", "recall_at_10", 3),
-    ("95 % from", "recall_at_10_low", 3),
-    ("to", "recall_at_10_high", 3),
-    ("MRR", "mrr", 3),
-    ("newer", "newer_first", 3),
-    ("ceiling", "ceiling", 3),
-    ("p50 ms", "recall_p50_ms", 1),
-    ("p95", "recall_p95_ms", 1),
-    ("degraded", "degraded_count", 0),
-    ("foreign", "foreign_count", 0),
+    report.Column("n", "question_count", "{:.0f}"),
+    *(report.Column(title, name, "{:.3f}") for title, name in SHARES),
+    report.Column("p50 ms", "recall_p50_ms"),
+    report.Column("p95", "recall_p95_ms"),
+    report.Column("degraded", "degraded_count", "{:.0f}"),
+    report.Column("foreign", "foreign_count", "{:.0f}"),
 )
 
 
@@ -215,16 +220,28 @@ def _measured(data: Set) -> dict[str, dict[str, float]]:
         print(f"{data.name}: {len(data.turns):,} messages, {embedder}", file=sys.stderr)
         groups = _groups(anyio.run(measure, data, embedder))
         found |= {f"{embedder}.{category}": figures(answers) for category, answers in groups.items()}
-    rows = [
-        [row.replace(".", " ", 1), *(_cell(one.get(name), digits) for _, name, digits in COLUMNS)]
-        for row, one in found.items()
-    ]
-    print(f"\n{report.table([data.name, *(title for title, _, _ in COLUMNS)], rows)}", flush=True)
+    print(f"\n{report.spread_table(data.name, COLUMNS, report.single(found))}", flush=True)
     return found
 
 
-def _cell(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+def charted(results: Mapping[str, Mapping[str, float]]) -> list[report.Chart]:
+    """R@10 of each set, by embedder."""
+    sets = list(dict.fromkeys(row.split(".")[0] for row in results))
+    series = tuple(
+        report.Series(embedder, (), tuple(results[f"{name}.{embedder}.all"]["recall_at_10"] for name in sets))
+        for embedder in EMBEDDERS
+    )
+    return [
+        report.Chart(
+            name="recall_at_10",
+            title="share of the evidence among the first ten",
+            x_title="",
+            y_title="R@10",
+            kind="bars",
+            labels=tuple(sets),
+            series=series,
+        )
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -240,22 +257,31 @@ def main(given: Sequence[str] | None = None) -> int:
         print(f"{parser.prog}: {missing}", file=sys.stderr)
         return 2
     print(report.heading(f"benchmarks.{NAME}", where))
-    results: dict[str, float] = {}
+    results: dict[str, dict[str, float]] = {}
     for data in sets:
         if not data.questions:
             print(f"\n{data.name}: no question names evidence, nothing to measure")
             continue
         asked = data.first(QUICK_CONVERSATIONS, QUICK_QUESTIONS) if options.quick else data
         for row, one in _measured(asked).items():
-            results |= {f"{data.name}.{row}.{name}": value for name, value in one.items()}
-    if options.json:
-        report.write_json(options.json, NAME, where, results)
+            results[f"{data.name}.{row}"] = one
+    settings = {"sets": [data.name for data in sets], "quick": options.quick}
+    targets = [
+        report.Target(about=f"{row}, of others", row=row, figure="foreign_count", at_most=0)
+        for row in results
+        if row.endswith(".all")
+    ]
+    found = report.single(results)
+    result = report.result_of(
+        NAME, __doc__, where, settings, found, columns=COLUMNS, targets=targets, charts=charted(results)
+    )
+    report.finish(options, result)
     return exit_code(results)
 
 
-def exit_code(results: Mapping[str, float]) -> int:
+def exit_code(results: Mapping[str, Mapping[str, float]]) -> int:
     """1 where anything foreign came back, else 0."""
-    return int(any(value for key, value in results.items() if key.endswith(".foreign_count")))
+    return int(any(figures["foreign_count"] for figures in results.values()))
 
 
 if __name__ == "__main__":

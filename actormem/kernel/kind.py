@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Hashable
 from pathlib import PurePath
 from typing import Never
 
+import anyio
 import anyio.abc
 import msgspec
 
@@ -19,6 +20,7 @@ from actormem.kernel.actor import Actor
 from actormem.kernel.clock import Clock
 from actormem.kernel.statistics import Counters
 from actormem.kernel.supervisor import CrashBook, RestartWindow
+from actormem.kernel.wakeup import Wakeup, wakeup_maker
 
 __all__ = ["Crash", "ForeignCancelError", "Kind", "Tasks"]
 
@@ -70,6 +72,7 @@ class Kind:
         "factory",
         "mailbox_limit",
         "name",
+        "new_wakeup",
         "on_crash",
         "stop_s",
         "tasks",
@@ -95,6 +98,12 @@ class Kind:
         self.book = CrashBook(restarts)
         self.counters = Counters()
         self.tasks: Tasks | None = None
+        self.new_wakeup: Callable[[], Wakeup] = anyio.Event
+
+    def enter(self, tasks: Tasks) -> None:
+        """The system was entered: its tasks may begin, and the event loop is known."""
+        self.tasks = tasks
+        self.new_wakeup = wakeup_maker()
 
     def start(self, function: Callable[[], Coroutine[object, Never, object]]) -> None:
         """Begin a task of one of its actors."""

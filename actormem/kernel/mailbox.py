@@ -7,12 +7,13 @@ than `limit`; senders wait only while their lane is full, and enter in the order
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import anyio
 
 from actormem.kernel.reply import Envelope, Reply
 from actormem.kernel.statistics import Counters
+from actormem.kernel.wakeup import Wakeup
 
 __all__ = ["Mailbox"]
 
@@ -42,7 +43,7 @@ class Mailbox:
         self._counters = counters
         self._control = Lane()
         self._user = Lane()
-        self._wakeup: anyio.Event | None = None
+        self._wakeup: Wakeup | None = None
 
     def __len__(self) -> int:
         return len(self._control.queue) + len(self._user.queue)
@@ -72,11 +73,15 @@ class Mailbox:
                 waiting.message = envelope.message
                 self._counters.coalesced += 1
                 return True
-        if len(lane.queue) >= self.limit:
+        queue = lane.queue
+        if len(queue) >= self.limit:
             return False
         if key is not None:
             lane.latest[key] = envelope
-        self._enter(lane, envelope)
+        queue.append(envelope)
+        self._counters.messages += 1
+        if self._wakeup is not None:
+            self._wakeup.set()
         return True
 
     def line_up(self, envelope: Envelope, *, control: bool, receipt: Reply | None) -> None:
@@ -96,9 +101,10 @@ class Mailbox:
     def take(self) -> Envelope | None:
         """The next message, or None; lets the first sender in line enter."""
         lane = self._control if self._control.queue else self._user
-        if not lane.queue:
+        queue = lane.queue
+        if not queue:
             return None
-        envelope = lane.queue.popleft()
+        envelope = queue.popleft()
         if envelope.coalesce is not None:
             del lane.latest[envelope.coalesce]
         if lane.senders:
@@ -122,10 +128,10 @@ class Mailbox:
             lane.latest.clear()
         return entered, outside
 
-    async def wait(self) -> None:
+    async def wait(self, new_wakeup: Callable[[], Wakeup] = anyio.Event) -> None:
         """Return when there may be something to do. One reader only."""
         assert self._wakeup is None, "a mailbox has one reader"
-        self._wakeup = anyio.Event()
+        self._wakeup = new_wakeup()
         try:
             await self._wakeup.wait()
         finally:

@@ -6,7 +6,7 @@ Law of this file: it only asks an actor to rest; whether it may is decided by th
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
@@ -42,7 +42,7 @@ Member = TypeVar("Member", bound=Resident)
 class Residents(Generic[Member]):
     """Actors of one kind in memory, ordered by last use, oldest first."""
 
-    __slots__ = ("_clock", "_idle_s", "_leaving", "_limit", "_members")
+    __slots__ = ("_clock", "_idle_s", "_leaving", "_limit", "_members", "get")
 
     def __init__(self, clock: Clock, *, idle_s: float | None, limit: int | None) -> None:
         self._clock = clock
@@ -50,16 +50,14 @@ class Residents(Generic[Member]):
         self._limit = limit
         self._members: OrderedDict[Hashable, Member] = OrderedDict()
         self._leaving: set[Hashable] = set()
+        self.get: Callable[[Hashable], Member | None] = self._members.get
+        """The actor of a key, if it is in memory: asked for each message, so nothing stands between."""
 
     def __len__(self) -> int:
         return len(self._members)
 
     def __iter__(self) -> Iterator[Member]:
         return iter(list(self._members.values()))
-
-    def get(self, key: Hashable) -> Member | None:
-        """The actor of `key`, if it is in memory."""
-        return self._members.get(key)
 
     def enter(self, key: Hashable, member: Member) -> None:
         """A new one; it may send an idle one to rest."""

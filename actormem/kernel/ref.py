@@ -7,7 +7,7 @@ actor was passivated, crashed or stopped.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from actormem.errors import AskTimeoutError, OverloadedError
@@ -15,6 +15,7 @@ from actormem.kernel.clock import Clock
 from actormem.kernel.mailbox import Mailbox
 from actormem.kernel.reply import Envelope, Reply
 from actormem.kernel.statistics import Counters
+from actormem.kernel.wakeup import Wakeup
 
 __all__ = ["Directory", "Ref"]
 
@@ -25,6 +26,11 @@ class Directory(Protocol):
     name: str
     clock: Clock
     counters: Counters
+
+    @property
+    def new_wakeup(self) -> Callable[[], Wakeup]:
+        """Makes what a task waits for on the running event loop."""
+        ...
 
     def open(self, key: Hashable) -> Mailbox:
         """The mailbox of `key`. Raises StoppedError if the actor is given up or its kind has stopped."""
@@ -81,7 +87,7 @@ class Ref:
         receipt = Reply()
         mailbox.line_up(envelope, control=False, receipt=receipt)
         try:
-            await receipt.wait()
+            await receipt.wait(self._directory.new_wakeup)
         finally:
             if not receipt.answered:
                 mailbox.withdraw(envelope, control=False)
@@ -115,7 +121,7 @@ class Ref:
             mailbox.line_up(envelope, control=control, receipt=None)
         try:
             with directory.clock.deadline(timeout_s):
-                await reply.wait()
+                await reply.wait(directory.new_wakeup)
         finally:
             timed_out = not reply.answered
             if timed_out:

@@ -5,7 +5,7 @@ Law of this file: at most one cell for each key.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 
 import anyio
@@ -18,6 +18,7 @@ from actormem.kernel.mailbox import Mailbox
 from actormem.kernel.passivation import Residents
 from actormem.kernel.ref import Ref
 from actormem.kernel.statistics import KindStatistics
+from actormem.kernel.wakeup import Wakeup
 
 __all__ = ["Registry"]
 
@@ -40,6 +41,11 @@ class Registry:
     def __len__(self) -> int:
         return len(self._residents)
 
+    @property
+    def new_wakeup(self) -> Callable[[], Wakeup]:
+        """Makes what a task waits for on the running event loop."""
+        return self._kind.new_wakeup
+
     def keys(self) -> tuple[Hashable, ...]:
         """Keys of the actors in memory."""
         return tuple(cell.key for cell in self._residents)
@@ -53,7 +59,7 @@ class Registry:
         if self._stopped:
             self._refuse(f"{self.name} takes no messages", self._stopped)
         cell = self._residents.get(key)
-        return (cell or self._wake(key)).mailbox
+        return cell.mailbox if cell is not None else self._wake(key).mailbox
 
     async def stop(self, key: Hashable, reason: str) -> None:
         """End one actor and wait until it has ended; one that is not in memory has ended already."""

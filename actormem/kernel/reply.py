@@ -5,10 +5,12 @@ Law of this file: a reply is settled once; whatever comes second changes nothing
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import anyio
 import msgspec
+
+from actormem.kernel.wakeup import Wakeup
 
 __all__ = ["Envelope", "Reply"]
 
@@ -20,14 +22,14 @@ class Reply:
     an actor that is gone.
     """
 
-    __slots__ = ("_error", "_event", "_held", "_value", "answered")
+    __slots__ = ("_error", "_held", "_value", "_wakeup", "answered")
 
     def __init__(self) -> None:
         self.answered = False
         """True once settled: by an answer, an error, or because the asker has gone."""
         self._value: object = None
         self._error: Exception | None = None
-        self._event: anyio.Event | None = None
+        self._wakeup: Wakeup | None = None
         self._held: set[Reply] | None = None
 
     def answer(self, value: object) -> None:
@@ -53,11 +55,11 @@ class Reply:
             held.add(self)
             self._held = held
 
-    async def wait(self) -> None:
+    async def wait(self, new_wakeup: Callable[[], Wakeup] = anyio.Event) -> None:
         """Return when it is settled."""
         if not self.answered:
-            self._event = anyio.Event()
-            await self._event.wait()
+            self._wakeup = new_wakeup()
+            await self._wakeup.wait()
 
     def result(self) -> object:
         """The value that was answered.
@@ -78,8 +80,8 @@ class Reply:
         if self._held is not None:
             self._held.discard(self)
             self._held = None
-        if self._event is not None:
-            self._event.set()
+        if self._wakeup is not None:
+            self._wakeup.set()
 
 
 class Envelope(msgspec.Struct, eq=False, gc=True):

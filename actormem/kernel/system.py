@@ -71,7 +71,7 @@ class ActorSystem:
         self._group = await anyio.create_task_group().__aenter__()
         self._tasks = Tasks(self._group)
         for kind in self._kinds.values():
-            kind.tasks = self._tasks
+            kind.enter(self._tasks)
         return self
 
     async def __aexit__(
@@ -128,7 +128,8 @@ class ActorSystem:
             stop_s=self._stop_s,
             on_crash=self._on_crash,
         )
-        record.tasks = self._tasks
+        if self._tasks is not None:
+            record.enter(self._tasks)
         self._registries[kind] = Registry(record, idle_s=idle_s, resident_limit=resident_limit)
 
     def ref(self, kind: str, key: Hashable) -> Ref:

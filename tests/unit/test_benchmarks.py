@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import actormem
-from benchmarks import flat_cost, large_owner, recall, recall_scale, reply_path, report, tokens
+from benchmarks import flat_cost, kernel, large_owner, recall, recall_scale, reply_path, report, tokens
 from benchmarks.conversation import conversation
 from benchmarks.dataset import DataError, Question, read_set, set_names
 
@@ -108,12 +108,14 @@ def test_recall_measures_a_folder_of_data_and_writes_its_figures(
     assert held["machine"]["cores"]
     assert held["versions"]["actormem"]
     for embedder in ("local", "hashing"):
-        assert held["results"][f"made_up.{embedder}.all.question_count"] == 3
-        assert held["results"][f"made_up.{embedder}.health.recall_at_10"] == 1
-        assert held["results"][f"made_up.{embedder}.all.foreign_count"] == 0
+        found = {row: held["figures"][f"made_up.{embedder}.{row}"] for row in ("all", "health", "place")}
+        assert found["all"]["question_count"]["median"] == 3
+        assert found["health"]["recall_at_10"]["median"] == 1
+        assert found["all"]["foreign_count"]["median"] == 0
         # The third question names a turn of another owner, too: it is not found, and cannot be.
-        assert held["results"][f"made_up.{embedder}.place.ceiling"] == 0.75
-        assert held["results"][f"made_up.{embedder}.place.recall_at_10"] == 0.75
+        assert found["place"]["ceiling"]["median"] == 0.75
+        assert found["place"]["recall_at_10"]["median"] == 0.75
+    assert [verdict["met"] for verdict in held["targets"]] == [True, True]
     assert "made_up" in capsys.readouterr().out
 
 
@@ -143,8 +145,8 @@ async def test_items_and_messages_of_others_are_counted_and_fail_the_benchmark()
     found = await recall.ask(LeakingRuntime(), question, {"c/1": "c/mei", "c/9": "c/ann"})
     assert found.foreign_count == 2
     assert found.own == {"c/1"}
-    assert recall.exit_code({"a.foreign_count": 0, "a.question_count": 3}) == 0
-    assert recall.exit_code({"a.foreign_count": 0, "b.foreign_count": 2}) == 1
+    assert recall.exit_code({"a": {"foreign_count": 0, "question_count": 3}}) == 0
+    assert recall.exit_code({"a": {"foreign_count": 0}, "b": {"foreign_count": 2}}) == 1
 
 
 def test_missing_data_is_said_plainly(
@@ -220,11 +222,11 @@ def test_a_setting_that_another_beats_in_both_is_not_on_the_frontier() -> None:
 def test_the_flat_cost_of_a_tiny_size_has_every_figure_of_both_sessions() -> None:
     size = flat_cost.Size(old_messages=40, young_messages=10, young_sessions=1, turn_count=2)
     found = anyio.run(flat_cost.measure, size)
-    assert set(found) == {"old", "young"}
+    assert set(found) == {"old", "young", "ratio"}
     for figures in found.values():
-        assert set(figures) == set(flat_cost.COLUMNS)
-        assert all(value >= 0 for value in figures.values())
-    assert "ratio" in flat_cost.shown(found, size)
+        assert set(figures) == {column.figure for column in flat_cost.COLUMNS}
+        assert all(one.median >= 0 for one in figures.values())
+    assert len(flat_cost.charted(found)[0].series[0].y) == len(flat_cost.COLUMNS)
 
 
 def test_the_scale_of_recall_at_a_tiny_size_has_every_figure_without_data(
@@ -234,9 +236,11 @@ def test_the_scale_of_recall_at_a_tiny_size_has_every_figure_without_data(
     size = recall_scale.Size(item_counts=(30,), text_count=10, query_count=3, embedder="hashing")
     found, source = anyio.run(recall_scale.measure, size)
     assert source.startswith("drawn words")
-    assert set(found[30]) == {name for _, name in recall_scale.COLUMNS if not name.startswith("graph")}
+    figures = {column.figure for column in recall_scale.COLUMNS}
+    assert set(found[30]) == {name for name in figures if not name.startswith("graph")}
     assert found[30]["first_whole"] == 1, "a small owner is loaded before the first answer"
-    assert "30 items" in recall_scale.shown(found)
+    assert recall_scale.rows(found)["30 items"]["warm_p50_ms"].median > 0
+    assert [series.x for series in recall_scale.charted(found)[0].series] == [(30.0,)] * 3
 
 
 def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() -> None:
@@ -251,3 +255,16 @@ def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() 
 def test_the_graph_finds_the_true_neighbours_of_a_few_vectors() -> None:
     made = np.concatenate(list(large_owner.jittered(np.eye(9, 16, dtype=np.float32), 60)))
     assert recall_scale.graph_recall(made, made[:5]) == {"graph_recall": 1, "graph_recall_of_ten": 1}
+
+
+@pytest.mark.anyio
+async def test_the_kernel_is_measured_on_every_loop_that_is_here_and_beside_its_floor() -> None:
+    size = kernel.Size(tell_count=100, ask_count=10, session_count=5, repeat_count=1)
+    found = await kernel.measure(size)
+    shown = {column.figure for column in kernel.COLUMNS}
+    for loop in kernel.loops():
+        assert set(found[loop]) == shown
+        assert found[loop]["ask_times_queue"].median > 0
+        assert set(found[f"queue on {loop}"]) == {"tell_us", "tells_per_s", "ask_us", "asks_per_s"}
+    assert ("pykka" in found) == (not any("pykka" in line for line in kernel.missing()))
+    assert [chart.name for chart in kernel.charted(found)] == ["tell", "ask"]

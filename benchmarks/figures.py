@@ -1,0 +1,106 @@
+"""Figures and their spread: medians over repeats, percentiles, and the tables they are shown in."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import TypeAlias
+
+import msgspec
+
+__all__ = [
+    "Column",
+    "Found",
+    "Spread",
+    "columns_of",
+    "over_repeats",
+    "percentile",
+    "single",
+    "spread",
+    "spread_table",
+    "table",
+]
+
+
+class Spread(msgspec.Struct, frozen=True):
+    """The median of repeats of one measurement, and the least and the greatest of them."""
+
+    median: float
+    least: float
+    greatest: float
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A figure as it is shown: its title, its name in the JSON file, and how a number of it is written."""
+
+    title: str
+    figure: str
+    form: str = "{:,.1f}"
+
+    def cell(self, value: float | None) -> str:
+        """The number as it is written; `-` where there is none."""
+        return "-" if value is None else self.form.format(value)
+
+
+Found: TypeAlias = Mapping[str, Mapping[str, Spread]]
+"""Spreads by row and figure."""
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of the values does not exceed.
+
+    Args:
+        values: In any order; at least one.
+        share: 0 to 1.
+    """
+    ordered = sorted(values)
+    return next(value for place, value in enumerate(ordered, 1) if place >= share * len(ordered))
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Median, least and greatest of one or more values."""
+    return Spread(float(median(values)), float(min(values)), float(max(values)))
+
+
+def single(found: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, Spread]]:
+    """Figures that were measured once, as spreads of one value."""
+    return {row: {name: spread([value]) for name, value in figures.items()} for row, figures in found.items()}
+
+
+def over_repeats(runs: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, dict[str, Spread]]:
+    """The spreads of figures that every repeat of a row has."""
+    return {
+        row: {name: spread([one[name] for one in each]) for name in each[0]} for row, each in runs.items()
+    }
+
+
+def columns_of(found: Found) -> tuple[Column, ...]:
+    """A column for every figure, for a benchmark that names none."""
+    names = dict.fromkeys(name for figures in found.values() for name in figures)
+    return tuple(Column(name.replace("_", " "), name, "{:,.3g}") for name in names)
+
+
+def spread_table(title: str, columns: Sequence[Column], found: Found) -> str:
+    """A row of medians for each row, and below it the least and the greatest where they differ."""
+    rows: list[list[str]] = []
+    for row, figures in found.items():
+        given = [(column, figures.get(column.figure)) for column in columns]
+        rows.append([row, *(column.cell(one.median if one else None) for column, one in given)])
+        if any(one and one.least < one.greatest for _, one in given):
+            rows.append(["", *(_range(column, one) for column, one in given)])
+    return table([title, *(column.title for column in columns)], rows)
+
+
+def _range(column: Column, one: Spread | None) -> str:
+    return f"{column.cell(one.least)}–{column.cell(one.greatest)}" if one and one.least < one.greatest else ""
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The rows below the header, words in the first column to the left and figures to the right."""
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(size) if column else cell.ljust(size)
+            for column, (cell, size) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,114 @@
+"""The frame of the benchmarks: what their files hold, what targets say, how charts are drawn."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from benchmarks import charts, report
+from benchmarks.suite import benchmark_names
+from benchmarks.targets import judged, told
+
+CORPUS_ELSEWHERE = {"reply_path"}  # named in its first line on what is measured
+ONE = report.Chart(
+    name="one",
+    title="t",
+    x_title="x",
+    y_title="y",
+    series=(report.Series("a", (1.0, 2.0), (3.0, 4.0)), report.Series("b", (1.0, 2.0), (4.0, 5.0))),
+    limit=2.0,
+)
+BARS = msgspec.structs.replace(
+    ONE, kind="bars", labels=("g", "h"), series=(report.Series("a", (), (1.0, 2.0)),), limit=None
+)
+
+
+async def measured(size: dict[str, float]) -> report.Found:
+    least = size["least"]
+    return {"row": {"speed_ms": report.spread([least, least + 2, least + 1]), "count": report.spread([3.0])}}
+
+
+def run(given: list[str]) -> int:
+    return report.run(
+        given,
+        "made_up",
+        "Is it fast?\n\nMeasured: nothing.",
+        ({"least": 7.0}, {"least": 1.0}),
+        measured,
+        lambda size: f"size {size}",
+        columns=[report.Column("speed ms", "speed_ms"), report.Column("none", "nothing")],
+        targets=[report.Target(about="speed", row="row", figure="speed_ms", at_most=5.0)],
+        charted=lambda found: [ONE],
+        notes=lambda: ["a peer is not installed"],
+    )
+
+
+def test_a_file_holds_the_question_the_machine_the_versions_the_load_the_settings_and_the_spread(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--json", str(tmp_path / "a.json")]) == 0
+    found = msgspec.json.decode((tmp_path / "a.json").read_bytes(), type=report.Result)
+    assert (found.name, found.question, found.settings) == ("made_up", "Is it fast?", {"least": 7})
+    assert found.machine["cores"]
+    assert found.versions["actormem"]
+    assert len(found.load["after"]) == 3
+    assert found.figures["row"]["speed_ms"] == report.Spread(8, 7, 9)
+    assert [verdict.met for verdict in found.targets] == [False]
+    assert found.charts == (ONE,)
+    out = capsys.readouterr().out
+    assert re.search(r"row +8\.0 +-\n +7\.0–9\.0\n", out)
+    assert "MISSED        speed ≤ 5: 8" in out
+    assert "a peer is not installed" in out
+
+
+def test_a_quick_run_says_that_the_targets_are_for_the_full_size(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--quick"]) == 0
+    assert "targets, at a small size" in capsys.readouterr().out
+
+
+def test_a_target_is_met_missed_or_not_measured() -> None:
+    bounds = [
+        report.Target(about="a", row="row", figure="x", at_most=2.0),
+        report.Target(about="b", row="row", figure="x", at_least=3.0),
+        report.Target(about="c", row="other", figure="x", at_least=3.0),
+    ]
+    verdicts = judged(bounds, {"row": {"x": report.spread([2.0])}})
+    assert [verdict.met for verdict in verdicts] == [True, False, None]
+    assert [told(verdict).split()[0] for verdict in verdicts] == ["met", "MISSED", "not"]
+
+
+def test_without_matplotlib_plot_is_refused_in_one_line_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report, "drawable", lambda: charts.MISSING)
+    with pytest.raises(SystemExit, match="2"):
+        run(["--plot", str(tmp_path)])
+    assert "pip install '.[bench]'" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("chart", [ONE, BARS], ids=["lines", "bars"])
+def test_a_chart_is_drawn_in_the_colours_of_its_page_and_the_same_each_time(chart: report.Chart) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = charts.drawing(chart)
+    assert drawn.startswith("<svg")
+    assert "currentColor" in drawn
+    assert charts.WORDS not in drawn
+    assert drawn == charts.drawing(chart)
+
+
+def test_charts_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert run(["--plot", str(tmp_path)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["made_up-one.svg"]
+
+
+@pytest.mark.parametrize("name", benchmark_names())
+def test_every_benchmark_says_question_measures_limits_corpus_and_how_to_read_it(name: str) -> None:
+    module = import_module(f"benchmarks.{name}")
+    about = module.__doc__ or ""
+    assert name == module.NAME
+    assert report.question_of(about).endswith("?")
+    for part in ("Measured", "Not measured", "Corpus:", "To read it:"):
+        assert f"\n\n{part}" in about or (part == "Corpus:" and name in CORPUS_ELSEWHERE)
