@@ -240,7 +240,10 @@ def main(given: Sequence[str] | None = None) -> int:
         size = msgspec.structs.replace(size, stores=tuple(options.only))
     where = report.machine()
     print(report.heading(f"benchmarks.{NAME}", where), flush=True)
-    measured = anyio.run(measure, size)
+    try:
+        measured = anyio.run(measure, size)
+    except KeyboardInterrupt:
+        return report.stopped(NAME)
     found = report.single(measured.found)
     print(report.spread_table("", COLUMNS, found))
     own = {row: figures for row, figures in found.items() if row.startswith(f"{OURS},")}

@@ -114,7 +114,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """How much is measured."""
 
     turn_count: int = 60
-    budget_tokens: int = 1_500
+    budget_tokens: int = 1_200
     embedder: str = "local"
     strategies: tuple[str, ...] = ()
     threads: int = 1
@@ -139,7 +139,7 @@ LAYOUTS = {
     "volatile": actormem.Layout(notes="volatile"),
     "head": actormem.Layout(notes="head"),
 }
-PREWARMED = ("append", "append all", "volatile")
+PREWARMED = ("append", "volatile")
 REREADING = (WINDOW, "note at head", "head")
 STRATEGIES = (LIMIT, WINDOW, "note at head", *LAYOUTS, *(f"{name}, prewarm" for name in PREWARMED))
 
@@ -351,7 +351,10 @@ def main(given: Sequence[str] | None = None) -> int:
         return WRONG_CALL
     where = report.machine()
     print(report.heading(f"benchmarks.{NAME}", where), flush=True)
-    measured = anyio.run(measure, size, partial(serving, options.model.resolve(), size.threads))
+    try:
+        measured = anyio.run(measure, size, partial(serving, options.model.resolve(), size.threads))
+    except KeyboardInterrupt:
+        return report.stopped(NAME)
     print(
         f"{size.turn_count} turns, budget {size.budget_tokens:,} tokens, {size.threads} thread(s) a server\n"
     )
