@@ -2,7 +2,8 @@
 
 Measured, for each number of items and of owners, each store in a process of its own:
   add            items a second: ours remembered one by one, 50 at once, on disk and with their vectors before they
-                 count; others in pages of 1,000, into memory (langgraph sqlite: a file)
+                 count; others in pages of 1,000, into memory (langgraph sqlite: a file); and ms of processor time of
+                 one
   warm           ms of a recall of ten, p50 and p95; and of processor time, p95
   gap            the longest time for which the event loop did not run while recalling, in ms: a store that is called
                  on the loop and does not let go holds all that runs there
@@ -72,6 +73,7 @@ REASON_CHARS_MAX = 160
 LEAST_MS = 1e-3  # on a logarithmic axis
 COLUMNS = (
     report.Column("add /s", "add_per_s", "{:,.0f}"),
+    report.Column("processor ms", "add_processor_ms", "{:,.3f}"),
     report.Column("warm p50 ms", "warm_p50_ms", "{:,.2f}"),
     report.Column("p95", "warm_p95_ms", "{:,.2f}"),
     report.Column("processor p95", "warm_processor_p95_ms", "{:,.2f}"),

@@ -41,10 +41,13 @@ async def store_figures(name: str, job: Job, folder: Path) -> dict[str, float]:
                 await store.add(page_of(job, folder, start, min(start + ADD_ROWS, job.item_count)))
                 await checkpoint()
 
+        used_s = process_time()
         adding = await watched("adding", add)
+        used_s = process_time() - used_s
         found = {
             **adding,
             "add_per_s": (job.item_count - 1) / adding["adding_s"],
+            "add_processor_ms": used_s * 1000 / (job.item_count - 1),
             **await _searched(store, job, queries),
         }
         if before_bytes:
