@@ -11,7 +11,7 @@ Measured, in a fresh folder, at the levels `power` (survives power loss) and `pr
                 in a process of its own; the processor time of it, all threads; `open`, `spawn`, `context` are its parts
 
 Not measured: power loss itself (the tests of crashes do that), embedding by a model (texts are hashed), one owner with
-all of the memories (`benchmarks.recall_scale` asks that), loading Python and its modules.
+all of the memories (`benchmarks.scale` asks that), loading Python and its modules.
 
 Corpus: messages of about 30 tokens that `benchmarks.flat_cost` draws. For recovery one session of 200 messages is
 played, and copied with its items and vectors, each for a user of its own, until there are as many as asked for.

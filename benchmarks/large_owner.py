@@ -1,4 +1,4 @@
-"""One owner with as many items as asked for, written straight into a folder's record with their vectors.
+"""Owners with as many items as asked for, written straight into a folder's record with their vectors.
 
 Once every text has been used, items begin as one of them and end as another; their vectors are those of the first with
 noise added, so that no two are equal and what is alike stays near. Sessions are of 200 messages, every second one a
@@ -19,7 +19,7 @@ from actormem.storage.record import open_record
 from benchmarks.dataset import DataError, data_folder, read_set, set_names
 from benchmarks.flat_cost import Talker
 
-__all__ = ["OWNER", "Material", "StoredEmbedder", "fill", "jittered", "material", "texts_of"]
+__all__ = ["OWNER", "Material", "StoredEmbedder", "fill", "jittered", "material", "owner_of", "texts_of"]
 
 OWNER = Owner("", "ada")
 SEED = 11
@@ -112,25 +112,33 @@ def jittered(vectors: Vectors, count: int) -> Iterator[Vectors]:
         yield page / np.linalg.norm(page, axis=1, keepdims=True)
 
 
-async def fill(folder: Path, given: Material, count: int) -> Vectors:
-    """Write the owner's items and vectors into a new folder; gives the vectors, those of item m1 first."""
+def owner_of(number: int, owner_count: int) -> Owner:
+    """Whose the item of that number is: one owner has all, several take turns."""
+    return OWNER if owner_count == 1 else Owner("", f"user-{number % owner_count}")
+
+
+async def fill(folder: Path, given: Material, count: int, owner_count: int = 1) -> Vectors:
+    """Write items and vectors into a new folder; gives the vectors, those of item m1 first."""
     pages: list[Vectors] = []
     async with open_record(folder, durability="process") as record:
         for page in jittered(given.vectors, count):
             start = sum(map(len, pages))
-            items = tuple(_item(given.texts, start + place) for place in range(len(page)))
-            rows = tuple((item.id, row.tobytes()) for item, row in zip(items, page, strict=True))
-            await record.sync([PutItems(items), PutVectors(OWNER, "stored", rows)])
+            items = tuple(_item(given.texts, start + place, owner_count) for place in range(len(page)))
+            rows: dict[Owner, list[tuple[str, bytes]]] = {}
+            for item, row in zip(items, page, strict=True):
+                rows.setdefault(item.owner, []).append((item.id, row.tobytes()))
+            put = [PutVectors(owner, "stored", tuple(own)) for owner, own in rows.items()]
+            await record.sync([PutItems(items), *put])
             pages.append(page)
     return np.concatenate(pages)
 
 
-def _item(texts: Sequence[str], number: int) -> Item:
+def _item(texts: Sequence[str], number: int, owner_count: int) -> Item:
     speaker = "assistant" if number % 2 else "user"
     session_id = f"session-{number // SESSION_ITEMS}"
     return Item(
         id=f"m{number + 1}",
-        owner=OWNER,
+        owner=owner_of(number, owner_count),
         kind="episode",
         text=_text(texts, number),
         source=speaker,

@@ -55,6 +55,7 @@ __all__ = [
     "spread",
     "spread_table",
     "spreads",
+    "stopped",
     "table",
     "version",
     "versions",
@@ -191,6 +192,12 @@ def finish(options: argparse.Namespace, result: Result) -> None:
             print(f"drawn: {path}", file=sys.stderr)
 
 
+def stopped(name: str) -> int:
+    """Say that Ctrl-C has ended a benchmark; its exit code."""
+    print(f"benchmarks.{name}: stopped, nothing is written", file=sys.stderr)
+    return STOPPED
+
+
 def write_json(path: Path, name: str, where: Mapping[str, str], results: Mapping[str, float]) -> None:
     """Write numbers that were measured once, each by `row.figure`, as `finish` writes spreads."""
     found: dict[str, dict[str, Spread]] = {}
@@ -235,8 +242,7 @@ def run(
     try:
         found = anyio.run(measure, size)
     except KeyboardInterrupt:
-        print(f"benchmarks.{name}: stopped, nothing is written", file=sys.stderr)
-        return STOPPED
+        return stopped(name)
     print(f"{said(size)}\n")
     print(shown(found) if shown else spread_table("", columns or columns_of(found), found))
     charts = charted(found) if charted else ()

@@ -22,7 +22,7 @@ __all__ = ["HnswIndex", "build_hnsw"]
 STEP_ROWS = 16  # added under one hold of the lock: about 10 ms, so that a search never waits longer
 SEGMENT_POINTS_MIN = 4_096  # a graph costs 2.6 MB of locks whatever it holds
 # Recall at 10 of jittered embeddings of talk, 512 numbers each: among 20,000 rows .996 at 128 and 1.00 at 256,
-# among 100,000 rows .960 at 128, .987 at 256 and .998 at 384 (`benchmarks.recall_scale`); in pure noise far less.
+# among 100,000 rows .960 at 128, .987 at 256 and .998 at 384 (`benchmarks.scale`); in pure noise far less.
 EF_MIN = 320
 SCAN_SHARE = 0.5  # asked for more than this share of the rows, a scan is the quicker answer
 SEED = 100

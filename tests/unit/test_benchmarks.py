@@ -16,7 +16,6 @@ from benchmarks import (
     kernel,
     large_owner,
     recall,
-    recall_scale,
     reply_path,
     report,
     sessions,
@@ -276,20 +275,6 @@ def test_the_flat_cost_of_a_tiny_size_has_every_figure_of_both_sessions() -> Non
     assert len(flat_cost.charted(found)[0].series[0].y) == len(flat_cost.COLUMNS)
 
 
-def test_the_scale_of_recall_at_a_tiny_size_has_every_figure_without_data(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ACTORMEM_DATA", str(tmp_path / "nowhere"))
-    size = recall_scale.Size(item_counts=(30,), text_count=10, query_count=3, embedder="hashing")
-    found, source = anyio.run(recall_scale.measure, size)
-    assert source.startswith("drawn words")
-    figures = {column.figure for column in recall_scale.COLUMNS}
-    assert set(found[30]) == {name for name in figures if not name.startswith("graph")}
-    assert found[30]["first_whole"] == 1, "a small owner is loaded before the first answer"
-    assert recall_scale.rows(found)["30 items"]["warm_p50_ms"].median > 0
-    assert [series.x for series in recall_scale.charted(found)[0].series] == [(30.0,)] * 3
-
-
 def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() -> None:
     pages = list(large_owner.jittered(np.eye(6, 512, dtype=np.float32), 20))
     made = np.concatenate(pages)
@@ -297,11 +282,6 @@ def test_jittered_vectors_are_near_what_they_were_made_from_and_all_different() 
     cosines = made[np.arange(20), np.arange(20) % 6]
     assert cosines.min() > 0.9
     assert cosines.max() < 0.99
-
-
-def test_the_graph_finds_the_true_neighbours_of_a_few_vectors() -> None:
-    made = np.concatenate(list(large_owner.jittered(np.eye(9, 16, dtype=np.float32), 60)))
-    assert recall_scale.graph_recall(made, made[:5]) == {"graph_recall": 1, "graph_recall_of_ten": 1}
 
 
 @pytest.mark.anyio

@@ -1,0 +1,193 @@
+"""A memory of ours with many items in it: opened cold, recalled from while it loads, while it indexes, and warm."""
+
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter, process_time
+
+import anyio
+import msgspec
+import numpy as np
+from anyio import to_thread
+
+import actormem
+from actormem.limits import HNSW_ROWS_MIN
+from actormem.wiring import build_index
+from benchmarks import report
+from benchmarks.large_owner import StoredEmbedder, Vectors, owner_of
+from benchmarks.watching import resident_bytes, watched
+
+__all__ = ["HITS", "Job", "graph_recall", "ours"]
+
+HITS = 10
+CANDIDATES = 128  # that a recall asks the graph for
+DEADLINE_S = 30.0
+FIRST, MEANWHILE = (
+    " …",
+    " ,",
+)  # answers are kept for a minute, and a query that was asked before would be read from there
+ADD_AT_ONCE = 50  # within what an owner's mailbox takes
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process is to measure.
+
+    Attributes:
+        queries: The words of the queries; their vectors are in the folder.
+        add_count: Items that are remembered one by one, in a memory that was empty.
+    """
+
+    item_count: int
+    owner_count: int
+    queries: tuple[str, ...]
+    add_count: int
+
+    def owner(self, number: int) -> str:
+        """The user whose the item, or the query, of that number is."""
+        return owner_of(number, self.owner_count).user
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """How long a recall took, by the clock and by the processor, and whether its answer was whole."""
+
+    elapsed_ms: float
+    processor_ms: float
+    whole: bool
+
+
+class Asking:
+    """Recalls, one after another."""
+
+    def __init__(self, runtime: actormem.Runtime, job: Job) -> None:
+        self._runtime = runtime
+        self._job = job
+
+    async def ask(self, number: int, ending: str = "") -> Answered:
+        """Ask one query of its owner; with another ending it is another query, whose answer is not kept from before."""
+        query = self._job.queries[number % len(self._job.queries)] + ending
+        began_s, used_s = perf_counter(), process_time()
+        found = await self._runtime.recall(
+            query, user=self._job.owner(number), limit=HITS, deadline_s=DEADLINE_S
+        )
+        elapsed_s, used_s = perf_counter() - began_s, process_time() - used_s
+        return Answered(elapsed_s * 1000, used_s * 1000, not found.degraded)
+
+    async def ask_on(self, elapsed_ms: list[float]) -> None:
+        """Ask until cancelled."""
+        number = 0
+        while True:
+            elapsed_ms.append((await self.ask(number, MEANWHILE)).elapsed_ms)
+            number += 1
+            await anyio.sleep(0.1)
+
+    async def ask_each(self, answers: list[Answered]) -> None:
+        """Ask every query once."""
+        for number in range(len(self._job.queries)):
+            answers.append(await self.ask(number))
+
+    async def load_all(self) -> None:
+        """Return when every item of every owner is there: what asks for one waits for that."""
+        for number in range(self._job.owner_count):
+            while True:
+                try:
+                    await self._runtime.item(f"m{number + 1}", user=self._job.owner(number))
+                except actormem.AskTimeoutError:
+                    continue
+                break
+
+
+async def ours(job: Job, folder: Path) -> dict[str, float]:
+    """The figures of one memory, which is in `folder`."""
+    vectors: Vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+    queries: Vectors = np.load(folder / "queries.npy")
+    known = {
+        query + ending: vector
+        for query, vector in zip(job.queries, queries, strict=True)
+        for ending in ("", FIRST, MEANWHILE)
+    }
+    embedder = StoredEmbedder(known, vectors.shape[1])
+    async with actormem.open(None, embedder=embedder) as runtime:  # what is loaded late is loaded
+        await runtime.remember(job.queries[0], user=job.owner(0))
+        await runtime.recall(job.queries[0], user=job.owner(0))
+    before_bytes = resident_bytes()
+    async with actormem.open(folder / "memory", embedder=embedder, durability="process") as runtime:
+        found = await _recalled(Asking(runtime, job), runtime)
+        if before_bytes:
+            resident = resident_bytes() - before_bytes
+            found["resident_bytes_per_item"] = resident / job.item_count
+            found["resident_times_vectors"] = resident / vectors.nbytes
+    found |= await _added(job, vectors)
+    if job.item_count // job.owner_count >= HNSW_ROWS_MIN:
+        found |= await to_thread.run_sync(graph_recall, np.array(vectors), queries)
+    return found
+
+
+async def _recalled(asking: Asking, runtime: actormem.Runtime) -> dict[str, float]:
+    first = await asking.ask(0, FIRST)
+    loading_ms, warm = list[float](), list[Answered]()
+
+    async def load() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(asking.ask_on, loading_ms)
+            await asking.load_all()
+            group.cancel_scope.cancel()
+
+    loading = await watched("loading", load)
+    indexing = await watched("indexing", runtime.settle)
+    searching = await watched("searching", partial(asking.ask_each, warm))
+    return {
+        "first_ms": first.elapsed_ms,
+        "first_processor_ms": first.processor_ms,
+        "first_whole": float(first.whole),
+        "loading_p95_ms": report.percentile(loading_ms or [first.elapsed_ms], 0.95),
+        **loading,
+        **indexing,
+        **searching,
+        "search_count": len(warm),
+        "warm_p50_ms": report.percentile([one.elapsed_ms for one in warm], 0.5),
+        "warm_p95_ms": report.percentile([one.elapsed_ms for one in warm], 0.95),
+        "warm_processor_p50_ms": report.percentile([one.processor_ms for one in warm], 0.5),
+        "warm_processor_p95_ms": report.percentile([one.processor_ms for one in warm], 0.95),
+    }
+
+
+async def _added(job: Job, vectors: Vectors) -> dict[str, float]:
+    """Items remembered one by one, some at once, in a memory of their own: durable before they count."""
+    texts = [f"What was said, number {number}." for number in range(job.add_count)]
+    rows = [np.array(vectors[number % len(vectors)]) for number in range(job.add_count)]
+    embedder = StoredEmbedder(dict(zip(texts, rows, strict=True)), vectors.shape[1])
+    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    try:
+        async with actormem.open(folder.name, embedder=embedder, durability="process") as runtime:
+            used_s = process_time()
+            adding = await watched("adding", partial(_remember, runtime, job, texts))
+            used_s = process_time() - used_s
+    finally:
+        await to_thread.run_sync(folder.cleanup)
+    return adding | {
+        "add_per_s": len(texts) / adding["adding_s"],
+        "add_processor_ms": used_s * 1000 / len(texts),
+    }
+
+
+async def _remember(runtime: actormem.Runtime, job: Job, texts: Sequence[str]) -> None:
+    for start in range(0, len(texts), ADD_AT_ONCE):
+        async with anyio.create_task_group() as group:
+            for number in range(start, min(start + ADD_AT_ONCE, len(texts))):
+                group.start_soon(partial(runtime.remember, texts[number], user=job.owner(number)))
+    await runtime.settle()
+
+
+def graph_recall(vectors: Vectors, queries: Vectors) -> dict[str, float]:
+    """The share of the ten nearest vectors that the graph finds: the mean over the queries."""
+    index = build_index(np.arange(len(vectors)), vectors)
+    asked = [query for query in queries if query.any()]
+    shares: dict[str, list[float]] = {"graph_recall": [], "graph_recall_of_ten": []}
+    for query in asked:
+        scores = np.einsum("ij,j->i", vectors, query)
+        nearest = set(np.argpartition(-scores, HITS)[:HITS].tolist())
+        for name, count in (("graph_recall", CANDIDATES), ("graph_recall_of_ten", HITS)):
+            found = index.search(query, count)[0][:HITS].tolist()
+            shares[name].append(len(nearest.intersection(found)) / HITS)
+    return {name: float(np.mean(each)) for name, each in shares.items()}

@@ -1,0 +1,116 @@
+"""What `benchmarks.ttft` sends and tells, against a server that only counts what of a prompt is new to it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from benchmarks import model_server, strategies, ttft
+from benchmarks.model_server import ModelServer, Wires
+from tests.prefill_server import PrefillServer
+
+SIZE = ttft.Size(turn_count=12, budget_tokens=600, embedder="hashing")
+
+
+class Servers:
+    """Starts a counting server for each strategy."""
+
+    def __init__(self) -> None:
+        self.started: list[PrefillServer] = []
+
+    @asynccontextmanager
+    async def __call__(self, context_tokens: int) -> AsyncGenerator[ModelServer, None]:
+        with PrefillServer() as server:
+            self.started.append(server)
+            async with ModelServer(server.address) as client:
+                yield client
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[ttft.Measured, Servers]:
+    servers = Servers()
+    return anyio.run(ttft.measure, SIZE, servers), servers
+
+
+def test_every_strategy_is_measured_and_compared(measured: tuple[ttft.Measured, Servers]) -> None:
+    found, servers = measured[0].found, measured[1].started
+    assert tuple(found) == ttft.STRATEGIES
+    assert len(servers) == len(found), "each has a server to itself"
+    told = {column.figure for column in ttft.COLUMNS}
+    for name, figures in found.items():
+        missing = told - set(figures)
+        assert all("processor" in one or one in ("epochs", "degraded") for one in missing), (name, missing)
+    assert found["full"]["read_times_limit"].median == 1
+    assert found["full"]["asked_count"].median == SIZE.turn_count
+    assert all(turn_ms > 0 for turns in measured[0].turns.values() for turn_ms in turns.values())
+
+
+def test_full_history_reads_the_new_words_alone_and_a_window_reads_itself_again(
+    measured: tuple[ttft.Measured, Servers],
+) -> None:
+    found = measured[0].found
+    assert found["full"]["read_tokens"].greatest < 250, "a user's message, and once the system prompt"
+    assert found["window"]["read_tokens"].greatest > 350
+    assert found["window"]["prompt_tokens_max"].median < found["full"]["prompt_tokens_max"].median / 2
+    assert found["window"]["read_tokens"].median > 350, "turns that were not sent are stood for"
+    assert found["append, prewarm"]["read_tokens"].median < found["window"]["read_tokens"].median / 2
+
+
+def test_prewarming_reads_ahead_what_a_compaction_has_changed(
+    measured: tuple[ttft.Measured, Servers],
+) -> None:
+    found = measured[0].found
+    plain, warmed = found["append"], found["append, prewarm"]
+    assert plain["epochs"].median > 0
+    assert warmed["prewarms"].median >= warmed["epochs"].median > 0
+    assert plain["prewarms"].median == 0
+    assert warmed["read_tokens"].greatest < plain["read_tokens"].greatest
+    assert warmed["read_mean_times_limit"].median < plain["read_mean_times_limit"].median
+
+
+def test_what_reads_everything_is_sent_at_every_fourth_turn_once_it_does(
+    measured: tuple[ttft.Measured, Servers],
+) -> None:
+    turns = list(measured[0].turns["window"])
+    assert turns[:2] == [1, 2]
+    assert all(turn % ttft.SENT_EVERY == 0 for turn in turns[-2:])
+    assert len(measured[0].turns["append"]) == SIZE.turn_count
+
+
+def test_a_window_keeps_the_newest_that_fits_from_a_users_message_on() -> None:
+    sent: list[Wires] = []
+
+    async def ask(messages: Wires) -> None:
+        sent.append(messages)
+
+    async def talk(strategy: strategies.Strategy) -> Wires:
+        for number in range(20):
+            await strategy.take(f"question {number} {'word ' * 20}", f"answer {number}", ask)
+        return sent[-1]
+
+    window = anyio.run(talk, strategies.SlidingWindow(200))
+    assert [one["role"] for one in window[:2]] == ["system", "user"]
+    assert window[-1]["content"].startswith("question 19")
+    assert 100 < sum(strategies.SlidingWindow(0).count(one["content"]) for one in window) <= 200
+    noted = anyio.run(talk, strategies.NoteAtTheHead(300))
+    assert "What was said before:\n" in noted[0]["content"]
+
+
+@pytest.mark.parametrize("given", [[], ["--model", "/nowhere/a.gguf"], ["--model", __file__]])
+def test_without_a_model_or_its_server_it_says_how_to_get_them_and_measures_nothing(
+    given: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(model_server.MODEL_VARIABLE, raising=False)
+    monkeypatch.setattr(model_server, "find_spec", lambda name: None)
+    assert ttft.main(given) == 2
+    captured = capsys.readouterr()
+    assert not captured.out
+    assert len(captured.err.splitlines()) == 1
+    assert "pip install xllamacpp" in captured.err
+
+
+def test_an_unknown_strategy_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        ttft.main(["--only", "append; sideways"])
+    assert "no strategy sideways" in capsys.readouterr().err
