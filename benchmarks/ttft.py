@@ -84,7 +84,7 @@ COLUMNS = (
 
 
 def targets() -> list[report.Target]:
-    """By the clock as the issue of trust demands, and the same of the tokens, which no other work can disturb."""
+    """By the clock, and the same of the tokens read, which no other work on the machine can disturb."""
     bounds: list[report.Target] = []
     for what, name in (("first token", "first_token"), ("tokens read", "read")):
         bounds += [

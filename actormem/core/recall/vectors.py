@@ -1,4 +1,4 @@
-"""Vectors of rows, kept in blocks: growing never copies what is there, so no put is slow.
+"""Vectors of rows, kept in blocks: growing copies at most the first, which begins small, so no put is slow.
 
 A row without a vector is all zeros, and its cosine to anything is 0. Scans use `einsum`, not BLAS: a BLAS
 with threads of its own stalls for tens of milliseconds in a container with few cores.
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 __all__ = ["VectorRows"]
 
 BLOCK_ROWS: Final = 1_024
+FIRST_ROWS: Final = 16  # most owners have few memories, and there are thousands of owners
 SCAN_BELOW: Final = 4  # a scan of four rows costs about as much as gathering one
 
 
@@ -26,6 +27,13 @@ class VectorRows:
 
     def reserve(self, capacity: int) -> None:
         """Make room for rows below `capacity`."""
+        rows = min(BLOCK_ROWS, max(FIRST_ROWS, 1 << (capacity - 1).bit_length()))
+        if not self._blocks:
+            self._blocks.append(np.zeros((rows, self.dimensions), np.float32))
+        elif len(self._blocks[0]) < rows:
+            grown = np.zeros((rows, self.dimensions), np.float32)
+            grown[: len(self._blocks[0])] = self._blocks[0]
+            self._blocks[0] = grown
         while len(self._blocks) * BLOCK_ROWS < capacity:
             self._blocks.append(np.zeros((BLOCK_ROWS, self.dimensions), np.float32))
 
