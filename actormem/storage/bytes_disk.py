@@ -78,7 +78,7 @@ class TidyCache(diskcache.Cache):
 
     def __init__(self, folder: str, **settings: Any) -> None:
         try:
-            super().__init__(folder, **settings)
+            super().__init__(folder, **settings)  # pyright: ignore[reportUnknownMemberType]
         except BaseException:
             with suppress(AttributeError):  # it had not come so far as to have one
                 self.close()
