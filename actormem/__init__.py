@@ -11,11 +11,12 @@
                                    ▲                     (remember · supersede · forget · expire)
         every turn ────────────────┘
 
-A session is an actor, the summarizer is one for all, long-term memory is one for each owner; a fourth kind, for
-each owner too, ends what was begun: erasures that a crash cut off, and what `Retention` lets go.
+A session is an actor, the summarizer is one for all, long-term memory is one for each owner; two more kinds work
+behind them: one embeds the queries of all sessions together, and one ends what was begun: erasures and summaries that a
+crash cut off, and what `Retention` lets go.
 
 Where to read on: `opening` puts the parts together; `session` and `turn` are what a user holds, `memory`,
-`knowledge`, `upkeep` and `exporting` what the runtime says of items; `actors` are those four kinds; `core` is
+`knowledge`, `upkeep` and `exporting` what the runtime says of items; `actors` are those five kinds; `core` is
 everything that is decided without waiting; `kernel` is what an actor is; `ports` is what is asked of the outside,
 and `storage` and `adapters` are what stands there.
 """
