@@ -36,6 +36,7 @@ from actormem.storage.schema import Durability
 __all__ = ["open"]
 
 CACHE_FOLDER = "cache"
+CLOCK_METHODS = ("now_ms", "monotonic_s", "sleep", "deadline")
 Port = TypeVar("Port", bound=Cache | LLM | Warmer | Embedder | None)
 
 
@@ -106,7 +107,7 @@ async def open(
     folder = _checked_folder(path, durability, lock_wait_s)
     opened, left = _record(folder, durability, lock_wait_s, wrap_record), _Left()
     async with opened as record, AsyncExitStack() as stack:
-        system = ActorSystem(clock=clock or SystemClock())
+        system = ActorSystem(clock=_checked_clock(clock))
         services = await _services(
             stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
         )
@@ -224,11 +225,18 @@ def _checked_retention(given: object) -> Retention:
     return given or Retention()
 
 
+def _checked_clock(given: Clock | None) -> Clock:
+    missing = [name for name in CLOCK_METHODS if given is not None and not hasattr(given, name)]
+    if missing:
+        raise UsageError(f"clock has no {', '.join(missing)}", hint="see actormem.testing.FakeClock")
+    return given or SystemClock()
+
+
 def _checked_folder(path: object, durability: object, lock_wait_s: float) -> Path | None:
     if durability not in ("power", "process"):
         raise UsageError(f"durability must be 'power' or 'process', not {durability!r}")
     if lock_wait_s:
-        positive("lock_wait_s", lock_wait_s)
+        positive("lock_wait_s, where it is not 0,", lock_wait_s)
     if path is None:
         return None
     if isinstance(path, Path) or (isinstance(path, str) and path):

@@ -37,7 +37,7 @@ class SessionWords:
         self.session_ids = frozenset(session_id for session_id, _ in self._sources)
         self.elsewhere = Redact(
             words=(),
-            values=tuple(word for word in self._values if reach(word) == "owner") if cuts_words else (),
+            values=self._wide,  # the same whether a session is in memory or not: it is sought for no other words
             item_ids=self._ids,
             reason=self._reason,
             wide=self._wide,

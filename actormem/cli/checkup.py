@@ -104,14 +104,14 @@ def _counts(found: Sequence[Checkup]) -> dict[str, int]:
 
 def _table(found: Sequence[Checkup]) -> str:
     item_count = sum(one.item_count for one in found)
-    total = f"{item_count} items of {len(found)} users"
+    total = f"{item_count} items of {len(found)} user{'' if len(found) == 1 else 's'}"
     rows = [
         (plain(one.owner.user), finding.kind, _ids(finding.item_ids), finding.reason, _repair(finding))
         for one in found
         for finding in one.findings
     ]
     if not rows:
-        return f"{total}: nothing is wrong."
+        return f"{total}: nothing is wrong." if item_count else f"{total}: there is nothing to look at."
     counts = ", ".join(f"{count} {kind}" for kind, count in _counts(found).items())
     head = ("user", "finding", "items", "why", "repair")
     return (

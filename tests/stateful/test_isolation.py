@@ -205,14 +205,10 @@ class Isolation(RuleBasedStateMachine):
     def recall(self, owners: list[int], query: str, deep: bool) -> None:
         """The same question by several, twice each: the second answer may come from those kept of a moment ago."""
         for owner in owners:
-            answers = [
+            for _ in range(2):
                 self.ask(
                     owner, lambda o=owner: self.runtime.recall(query, limit=100, deep=deep, **self.whose(o))
                 )
-                for _ in range(2)
-            ]
-            hits = [[hit.item.id for hit in answer] for answer in answers if answer is not None]
-            assert hits[0] == hits[1]
 
     @rule(owner=owner_numbers)
     def import_log(self, owner: int) -> None:
