@@ -83,9 +83,7 @@ SUMMARY_QUEUE_MAX: Final = 1_024  # requests waiting; one a session, so this man
 QUERY_TRIES: Final = 5  # calls for queries that failed or came too late in a row; then
 QUERY_REST_S: Final = 5.0  # recalls go by words at once, but for those that wait longer
 QUERY_QUEUE_MAX: Final = 1_024  # queries that wait for the embedder; beyond it a recall goes by words
-QUERIES_AT_ONCE: Final = (
-    4  # calls for queries at a server: one that comes now waits for no other's whole call
-)
+QUERIES_AT_ONCE: Final = 4  # calls for queries at a server: one that comes waits for no other's whole call
 QUERY_BATCH_TEXTS: Final = 64  # a call for queries: servers take more, but then the first waits for the last
 QUERY_BATCH_CHARS: Final = 4_000  # of all its texts: 0.1 s of the local embedder
 

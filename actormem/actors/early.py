@@ -26,7 +26,7 @@ from actormem.core.values import Item, Owner
 from actormem.limits import LOAD_STEP_ITEMS
 from actormem.ports import OwnerItems, Vectors
 
-__all__ = ["EarlyRecall"]
+__all__ = ["EarlyRecall", "number_of", "put_stored"]
 
 NEAREST_MIN: Final = 32  # items brought in for one query, or as many as it wants: 5 ms
 AFTER_MAX: Final = 8  # items that took each other's place, one after the other
@@ -125,16 +125,26 @@ class EarlyRecall:
 
     async def _put(self, items: Sequence[Item]) -> None:
         """Take in items, with the vectors that are read."""
-        check_owner(items, self._owner)
-        for count, item in enumerate(items, 1):
-            self._intake.stored(item)
-            if count % LOAD_STEP_ITEMS == 0:
-                await anyio.lowlevel.checkpoint()
+        await put_stored(self._intake, self._owner, items)
         places, rows = self.vectors.of([number_of(item) for item in items])
         self._partition.set_vectors([items[place].id for place in places], rows)
 
 
+async def put_stored(intake: Intake, owner: Owner, items: Sequence[Item]) -> None:
+    """Take in items of the owner as the record has them, other tasks having their turn between.
+
+    Raises:
+        CorruptError: One is another owner's; none is taken in.
+    """
+    check_owner(items, owner)
+    for count, item in enumerate(items, 1):
+        intake.stored(item)
+        if count % LOAD_STEP_ITEMS == 0:
+            await anyio.lowlevel.checkpoint()
+
+
 def number_of(item: Item) -> int:
+    """The number of a stored item, which its id is made of."""
     number = item_number(item.id)
     assert number is not None, "an item of the record has a number"
     return number

@@ -6,7 +6,6 @@ law of the file: the partition ends as if it had been loaded at once; until then
 """
 
 from collections import deque
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -15,14 +14,13 @@ import anyio.lowlevel
 import msgspec
 import numpy as np
 
-from actormem.actors.early import EarlyRecall, number_of
+from actormem.actors.early import EarlyRecall, number_of, put_stored
 from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.core.erasure import ERASURE_INTENTS
-from actormem.core.ownership import check_owner
 from actormem.core.recall.partition import Partition
 from actormem.core.recall.stored_vectors import vector_rows
-from actormem.core.values import Item, Owner
+from actormem.core.values import Owner
 from actormem.errors import StoppedError, StorageError
 from actormem.kernel import Reply, Scope
 from actormem.limits import LOAD_STEP_ITEMS
@@ -35,9 +33,7 @@ FIRST_ITEMS: Final = 48  # the newest of a larger one: 5 to 10 ms
 ITEMS_PAGE: Final = 1_024  # read in a thread in 10 ms
 VECTORS_PAGE: Final = 4_096  # 8 MB of 512 numbers: 40 ms in a thread
 VECTORS_STEP: Final = 256  # put into a partition: 2 ms, then other tasks get their turn
-KEPT_MAX: Final = (
-    1_024  # messages that wait for the end of loading; then the mailbox fills, with its own rule
-)
+KEPT_MAX: Final = 1_024  # messages that wait for the end of loading; then the mailbox fills, as it may
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -73,7 +69,7 @@ class Loading:
         self._intake.loaded(stored.tombstones)
         self._intake.forgotten_ms = await self._services.record.forgotten_ms(self._owner)
         if stored.item_count == len(stored.items):
-            await self._put(stored.items)
+            await put_stored(self._intake, self._owner, stored.items)
             await self._set_vectors(stored)
             self.done.set()
             return
@@ -96,6 +92,11 @@ class Loading:
             return False
         self._kept.append((message, reply))
         return True
+
+    def keep_hint(self, message: object) -> None:
+        """Keep a message that may be lost, while there is plenty of room: no hint takes the place of an order."""
+        if len(self._kept) < KEPT_MAX // 2:
+            self._kept.append((message, None))
 
     def kept(self) -> tuple[object, Reply | None] | None:
         """The next of the messages that were kept, which is kept no more."""
@@ -131,18 +132,11 @@ class Loading:
         while items := await self._services.record.items_after(self._owner, number, ITEMS_PAGE):
             for start in range(0, len(items), LOAD_STEP_ITEMS):
                 step = items[start : start + LOAD_STEP_ITEMS]
-                await self._put(step)
+                await put_stored(self._intake, self._owner, step)
                 places, rows = early.vectors.of([number_of(item) for item in step])
                 self._partition.set_vectors([step[place].id for place in places], rows)
                 await early.free.wait()
             number = number_of(items[-1])
-
-    async def _put(self, items: Sequence[Item]) -> None:
-        check_owner(items, self._owner)
-        for count, item in enumerate(items, 1):
-            self._intake.stored(item)
-            if count % LOAD_STEP_ITEMS == 0:
-                await anyio.lowlevel.checkpoint()
 
     async def _set_vectors(self, stored: OwnerItems) -> None:
         ids, rows = vector_rows(stored.vectors, self._services.embedder.dimensions)

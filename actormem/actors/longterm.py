@@ -137,9 +137,11 @@ class LongTermActor:
             case say.RecallItems():
                 assert reply is not None
                 found = await early.recalled(message)
-                if not message.session_id:
-                    self._loading.keep(say.CountShown(tuple(hit.item.id for hit in found.hits)), None)
+                if message.counts and not message.session_id:
+                    self._loading.keep_hint(say.CountShown(tuple(hit.item.id for hit in found.hits)))
                 reply.answer(found)
+            case say.CountShown():
+                self._loading.keep_hint(message)
             case say.PrepareRecall():
                 pass
             case _ if not self._loading.keep(message, reply):

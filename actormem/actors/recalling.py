@@ -18,9 +18,7 @@ from actormem.ports import Vectors
 
 __all__ = ["NOTHING", "Answer", "nothing", "recall"]
 
-BEGIN_STEPS = (
-    12  # of the loop, 20 µs each if nothing else is to do: a request is written to its socket by then
-)
+BEGIN_STEPS = 12  # of the loop, 20 µs each if nothing else is to do: a request is in its socket by then
 SHORTEST_S = 0.001  # the last question is asked even where its deadline has just run out
 
 

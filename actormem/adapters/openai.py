@@ -30,9 +30,7 @@ EMBEDDING_BYTES_MAX = 32 * 1024 * 1024  # 64 vectors of 4,096 numbers at 22 byte
 REQUEST_TEXTS = 64  # more would hold the interpreter above 10 ms while the numbers are decoded
 TEXT_BYTES_MAX = 8_000  # the limit is 8,192 tokens a text, and a token has a byte at least
 REQUEST_BYTES_MAX = 256_000  # the limit is 300,000 tokens a request, for the same reason
-INLINE_BYTES = (
-    40_000  # of a reply whose numbers are read on the loop: 0.5 ms, less than a thread's turn in line
-)
+INLINE_BYTES = 40_000  # of a reply whose numbers are read on the loop: 0.5 ms, less than a thread's turn
 REFUSED_TEXTS_MAX = 8  # of one call; more means that the server refuses us, not the texts
 WINDOW_TOKENS = 8_192  # of a model that is not listed: the smallest one still in use
 
@@ -167,7 +165,7 @@ class OpenAILLM:
         content = await self._connection.call(ask, deadline_s)
         try:
             return text_of(msgspec.json.decode(content, type=ChatReply))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problem = reply_problem(error)
         raise ProviderError(problem, provider=self.name)
 
@@ -284,7 +282,7 @@ class OpenAIEmbedder:
                 vectors = await anyio.to_thread.run_sync(
                     decode, limiter=self._connection.limiter, abandon_on_cancel=True
                 )
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problem = reply_problem(error)
         else:
             self._dimensions = vectors.shape[1]
@@ -331,7 +329,7 @@ def text_of(reply: ChatReply) -> str:
     return message.content
 
 
-def reply_problem(error: ValueError) -> str:
+def reply_problem(error: ValueError | RecursionError) -> str:
     """What to say of a reply that could not be used: our own words, or only the kind of the error."""
     return str(error) if isinstance(error, ReplyError) else "the reply is not the JSON it should be"
 

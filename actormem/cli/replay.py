@@ -80,7 +80,7 @@ def read_log(data: bytes) -> Iterator[Conversation | Fault]:
     data = data.removeprefix(MARK)
     try:
         whole: object = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         lines = data.splitlines()
         if lines and lines[0].strip() in PRETTY:
             yield Fault(1, f"not JSON: {error}")
@@ -95,7 +95,7 @@ def read_log(data: bytes) -> Iterator[Conversation | Fault]:
 def _line(line: bytes, number: int) -> Conversation | Fault:
     try:
         return _conversation(msgspec.json.decode(line), number)
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         return Fault(number, f"not JSON: {error}")
 
 

@@ -33,9 +33,8 @@ WIDE_CJK_MIN, NEAR_CJK_MIN = 4, 2
 WIDE_LETTERS_MIN, WIDE_MIXED_MIN, WIDE_DIGITS_MIN = 8, 5, 6
 NEAR_LETTERS_MIN, NEAR_DIGITS_MIN = 3, 3
 COMMON: Final = STOP_WORDS | {"yes", "none", "true", "false", "null", "unknown", "nothing", "maybe"}
-KEPT_KEYS: Final = frozenset(
-    ("role", "type", "id", "tool_call_id")
-)  # of a wire message: its form, and what links it
+# Of a wire message: its form, and what links it.
+KEPT_KEYS: Final = frozenset(("role", "type", "id", "tool_call_id"))
 BINARY_KEYS: Final = frozenset(("data", "file_data"))
 
 

@@ -36,6 +36,7 @@ BAD_REPLIES: dict[str, Fault] = {
     "a number": Answer(7),
     "nothing": Answer(b""),
     "half a reply": Answer(json.dumps(choice(content=PROMPT)).encode()[:-9]),
+    "what is nested too deeply": Answer(b'{"choices": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"),
     "ten megabytes": Answer(json.dumps(choice(content="啊" * 3_300_000)).encode()),
     "an error of a kind nobody knows": Answer({"error": PROMPT}, 418),
     "an error that is HTML": Answer(ECHO.encode(), 502, content_type="text/html"),

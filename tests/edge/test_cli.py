@@ -315,6 +315,7 @@ def test_each_malformed_line_is_named_with_its_reason_and_the_rest_is_played(
         ["text"],
         {"messages": [{"role": "user", "content": 5}]},
         {"messages": TALK, "tools": "none"},
+        "[" * 50_000 + "]" * 50_000,
         good,
     )
     said = run("replay", log, "--budget", 900, "--out", tmp_path / "out.jsonl")
@@ -328,13 +329,14 @@ def test_each_malformed_line_is_named_with_its_reason_and_the_rest_is_played(
         8: "message 1 is not an object with a role",
         9: "message 1: a message's content must be",
         10: "tools must be",
+        11: "not JSON",
     }
     assert len(said.faults) == len(expected)
     for (number, reason), line in zip(expected.items(), said.faults, strict=True):
         assert line.startswith(f"line {number}: ")
         assert reason in line
         assert "who said this?" not in line
-    assert re.search(r"conversations +2 played, 8 with faults", said.out)
+    assert re.search(r"conversations +2 played, 9 with faults", said.out)
 
 
 NOTHING = {

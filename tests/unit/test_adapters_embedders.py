@@ -133,6 +133,7 @@ async def test_given_dimensions_are_asked_for_and_checked(anyio_backend: str, se
         {"data": None},
         {"error": "words of hello"},
         b"<html>hello</html>",
+        b'{"data": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
     ],
 )
 async def test_an_answer_that_is_not_one_good_vector_a_text_is_a_provider_error(

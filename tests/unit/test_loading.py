@@ -180,6 +180,24 @@ async def test_what_must_see_all_waits_and_is_done_in_order(
         assert OLD not in [hit.item.text for hit in await runtime.recall(QUERY, user="ada", limit=5)]
 
 
+async def test_counts_of_what_is_shown_take_no_order_its_place_while_the_rest_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "KEPT_MAX", 4)
+    async with opened(await filled(tmp_path, items())) as runtime:
+        gate = shut(runtime, "items_after", monkeypatch)
+        for _ in range(9):
+            assert (await runtime.recall(QUERY, user="ada", limit=3))[0].item.text == OLD
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: runtime.remember("Tea at five.", user="ada"))
+            await settle()
+            assert (await runtime.recall(QUERY, user="ada", limit=3))[0].item.text == OLD, "it still answers"
+            gate.set()
+        await runtime.settle()
+        assert runtime.statistics().hits_shown == 0, "what a turn shows is counted, no recall by itself"
+        assert (await runtime.item("m2", user="ada")).shown_count > 0
+
+
 async def test_nothing_shown_is_called_gone_while_it_is_only_not_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from actormem.core.facts.found import Found, times_of
 from actormem.core.facts.reading import MOMENTS, UNIQUE
 from actormem.core.facts.request import Said
 from actormem.core.facts.sentences import BLANK, OTHERS, SCAN_CHARS_MAX, own_words, sentences, told, widths
+from actormem.core.replies import json_of
 from actormem.core.summary.known_values import FindEntities, KnownValues, same_characters
 from actormem.core.summary.orders import gives_orders, has_role_marks
 from actormem.core.text import HAN, language, normal
@@ -34,7 +35,6 @@ SUBJECT_CHARS_MAX: Final = 60
 CONFIDENCE_MIN: Final = 0.3  # below it the model says itself that it guesses
 WHOLE_PART: Final = 0.8  # of a question: a quote that is most of it is the question
 
-THOUGHTS: Final = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 ATTRIBUTE: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 NOT_SNAKE: Final = re.compile(r"[^a-z0-9]+")
 CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -208,7 +208,7 @@ def read_facts(reply: str, said: Sequence[Said], *, find: FindEntities = find_en
     for raw in rows[: FACTS_EACH_MAX * len(said)]:
         try:
             row = msgspec.json.decode(raw, type=Row)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         if not 1 <= row.message <= len(said) or counts.get(row.message, 0) >= FACTS_EACH_MAX:
             continue
@@ -223,18 +223,14 @@ def read_facts(reply: str, said: Sequence[Said], *, find: FindEntities = find_en
 
 def rows_of(reply: str) -> list[msgspec.Raw] | None:
     """The facts of the reply, each as its JSON; whatever stands around the object is passed over."""
-    words = THOUGHTS.sub("", reply)
-    starts = [place for place in (words.find("{"), words.find("[")) if place >= 0]
-    if not starts:
+    body = json_of(reply)
+    if not body:
         return None
-    start = min(starts)
-    bare = words[start] == "["
-    body = words[start : words.rfind("]" if bare else "}") + 1]
     try:
-        if bare:
+        if body.startswith("["):
             return msgspec.json.decode(body, type=list[msgspec.Raw])
         return msgspec.json.decode(body, type=Reply).facts
-    except (msgspec.MsgspecError, UnicodeEncodeError):
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
 
 

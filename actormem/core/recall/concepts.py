@@ -14,6 +14,7 @@ notes and costs the chats 1 point.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -35,8 +36,9 @@ NAMES: Final = tuple(entries(CONCEPTS_EN))
 CONCEPT_COUNT: Final = len(NAMES)
 
 
+@cache
 def concepts_by_term() -> dict[str, tuple[int, ...]]:
-    """The concepts of each term, as `Words` makes terms; about 5 ms."""
+    """The concepts of each term, as `Words` makes terms; made when first asked for, in about 5 ms."""
     words, found = Words(), dict[str, dict[int, None]]()
     for listed in (entries(CONCEPTS_EN), entries(CONCEPTS_ZH)):
         for number, name in enumerate(NAMES):
@@ -46,12 +48,10 @@ def concepts_by_term() -> dict[str, tuple[int, ...]]:
     return {term: tuple(numbers) for term, numbers in found.items()}
 
 
-OF_TERM: Final = concepts_by_term()
-
-
 def concepts_of(terms: Iterable[str]) -> list[int]:
     """The concepts that terms speak of, as numbers below `CONCEPT_COUNT`, ascending."""
-    return sorted({number for term in terms for number in OF_TERM.get(term, ())})
+    of_term = concepts_by_term()
+    return sorted({number for term in terms for number in of_term.get(term, ())})
 
 
 def concept_names(terms: Iterable[str]) -> tuple[str, ...]:
@@ -78,9 +78,9 @@ def kinship(
     Returns:
         (rows,), 0 to the sum of `telling`.
     """
-    total = np.zeros(len(spoken_of))
+    total, of_term = np.zeros(len(spoken_of)), concepts_by_term()
     for place, name in enumerate(names):
-        numbers = list(OF_TERM.get(name, ()))
+        numbers = list(of_term.get(name, ()))
         if numbers:
             nearest = (spoken_of[:, numbers] * rarity[numbers]).max(1)
             total += np.where(held[place], 0.0, telling[place] * nearest)

@@ -12,6 +12,7 @@ import msgspec
 
 from actormem.core.entities import find_entities
 from actormem.core.hidden import unhidden
+from actormem.core.replies import without_thoughts
 from actormem.core.summary.known_values import FindEntities, KnownValues
 from actormem.core.summary.orders import gives_orders, has_role_marks
 from actormem.core.summary.outline import Line, Summary, fitted, parsed
@@ -27,7 +28,6 @@ LANGUAGE_LETTERS_MIN: Final = 20  # below it a text does not tell its language; 
 FOREIGN_SHARE_MAX: Final = 0.05  # Han characters among the letters of a text in English that quotes names
 OWN_SHARE_MIN: Final = 0.5  # and of a text in Chinese
 
-THOUGHTS = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 FENCED = re.compile(r"\A\s*```\w*\n(.*?)\n?```\s*\Z", re.DOTALL)
 PREAMBLE = re.compile(
     r"\A\s*(?:(?:sure|certainly|of course|ok|okay|好的|当然)[,.!，。！\s]*)?"
@@ -103,7 +103,7 @@ def checked_summary(
 
 def bare_reply(reply: str) -> str:
     """The reply without its thoughts, a code fence around it, and "here is the summary"."""
-    words = THOUGHTS.sub("", reply).strip()
+    words = without_thoughts(reply).strip()
     fenced = FENCED.match(words)
     return PREAMBLE.sub("", fenced[1] if fenced else words).strip()
 
