@@ -46,7 +46,6 @@ NAME = "sessions"
 SEED = 20_240_229
 IDLE_S = 60.0
 ROUNDS = 10
-STAY_MAX = 200  # sessions in memory while those that leave it are counted
 COLUMNS = (
     ("spawn /s", "spawn_per_s"),
     ("passivated KB", "passivated_kb"),
@@ -71,6 +70,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     turn_count: int = 10
     wake_count: int = 200
     repeat_count: int = 1
+    stay_max: int = 200  # sessions in memory while those that leave it are counted
 
 
 FULL = Size()
@@ -119,8 +119,8 @@ def _opened(folder: Path, clock: FakeClock, stay: int) -> AbstractAsyncContextMa
 
 async def _passivating(folder: Path, size: Size) -> float:
     """KB that a session adds which has left memory."""
-    async with _opened(folder, FakeClock(), STAY_MAX) as runtime:
-        sessions = [await _spawned(runtime, f"early {number}") for number in range(2 * STAY_MAX)]
+    async with _opened(folder, FakeClock(), size.stay_max) as runtime:
+        sessions = [await _spawned(runtime, f"early {number}") for number in range(2 * size.stay_max)]
         before_kb = _resident_kb()
         sessions += [await _spawned(runtime, f"late {number}") for number in range(size.session_count)]
         return (_resident_kb() - before_kb) / size.session_count

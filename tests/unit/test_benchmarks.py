@@ -112,7 +112,7 @@ async def test_many_sessions_have_every_figure_in_both_ways_and_what_is_missing_
 
 
 def test_the_cost_of_idle_sessions_at_a_tiny_size_has_every_figure_and_leaves_nothing_behind() -> None:
-    size = sessions.Size(session_count=6, active_count=3, turn_count=2, wake_count=10)
+    size = sessions.Size(session_count=6, active_count=3, turn_count=2, wake_count=10, stay_max=3)
     found = anyio.run(sessions.measure, size)["sessions"]
     assert set(found) == {name for _, name in sessions.COLUMNS}
     assert max(found[name].median for name in ("tasks_left", "threads_left", "files_left")) <= 0
