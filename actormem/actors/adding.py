@@ -55,7 +55,7 @@ class Adding:
         Raises:
             UsageError: One of them was; nothing was taken in.
         """
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._services.moments.now_ms()
         earliest_ms = min((one.time_ms for one in messages if one.time_ms), default=now_ms)
         if earliest_ms < now_ms and earliest_ms < await self._services.record.forgotten_ms(owner):
             raise UsageError(

@@ -82,7 +82,7 @@ class Erasures:
             for key in sorted(keys | self._residents(owner)):
                 await services.ref("session", key).ask(Erase(), timeout_s=ASK_TIMEOUT_S)
             gone = cast("say.Forgotten", await self._memory(owner, say.DropItems("")))
-            await self._end_whole(owner, "forgotten", services.clock.now_ms())
+            await self._end_whole(owner, "forgotten", services.moments.now_ms())
         finally:
             services.forgetting.discard(owner)
         text_count = sum(one.text_count for one in held)

@@ -175,7 +175,7 @@ class Forgetting:
         """Take them out of reach; gives what to write of that, and what is to be done in sessions."""
         if not gone:
             return [], say.Forgotten((), frozenset())
-        until_ms, ids = self._services.clock.now_ms(), set(_ids(gone))
+        until_ms, ids = self._services.moments.now_ms(), set(_ids(gone))
         shown_in = await self._shown_in(ids)
         rewritten = self._rewritten(erasure, gone)
         dropped = await self._remove(tuple(item for item in gone if self._partition.item(item.id)))

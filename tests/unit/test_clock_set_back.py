@@ -100,3 +100,35 @@ async def test_times_that_the_caller_gives_are_kept_and_spoil_no_later_one() -> 
         assert added.time == ahead
         later = await session.add({"role": "user", "content": "Good."})
         assert later.time_ms == clock.now_ms()
+
+
+async def test_what_was_said_before_the_clock_went_back_is_forgotten_wherever_it_stands() -> None:
+    clock = SetBack()
+    async with opened(clock=clock) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        await answered(session, "My new address is 5 Hill Street.", "Noted: 5 Hill Street.")
+        clock.behind_ms = HOUR_MS
+        await answered(session, "So the parcel goes to 5 Hill Street?", "Yes, to 5 Hill Street.")
+        await runtime.settle()
+        address = await runtime.value("ada", "address")
+        assert address is not None
+        await runtime.forget(address.id, user="ada")
+        assert "Hill Street" not in repr(await runtime.items("ada", history=True))
+        assert "Hill Street" not in repr(await session.messages())
+
+
+async def test_a_user_who_is_forgotten_after_the_clock_went_back_does_not_come_back_by_an_import() -> None:
+    clock = SetBack()
+    async with opened(clock=clock) as runtime:
+        await answered(await runtime.spawn("s", user="ada"), "My new address is 5 Hill Street.")
+        said = (await (await runtime.spawn("s", user="ada")).messages())[0]
+        clock.behind_ms = HOUR_MS
+        await runtime.forget_user("ada")
+        time = datetime.fromtimestamp((said.time_ms - 1) / 1000, UTC).isoformat()
+        log = [{"role": "user", "content": said.text, "id": "m-1", "time": time}]
+        await runtime.import_history(log, session_id="log", user="ada")
+        assert await runtime.items("ada", history=True) == ()
+        await answered(await runtime.spawn("s", user="ada"), "My new address is 9 Lake Road.")
+        address = await runtime.value("ada", "address")
+        assert address is not None
+        assert address.value == "9 Lake Road"
