@@ -1,7 +1,7 @@
 """A record that copies its folder after every commit: what a kill -9 at that moment would have left.
 
 Law of this file: one transaction at a time reaches the real record, so that each copy is of a moment between two; and
-nothing in a copy is made up.
+nothing in a copy is made up. The caches are not in it: another thread writes them meanwhile, and they may be lost.
 """
 
 import shutil
@@ -49,7 +49,7 @@ class Copies:
         """Copy the folder as it is now."""
         if self.going:
             place = self._into / f"after-{len(self.made)}"
-            shutil.copytree(self._folder, place)
+            shutil.copytree(self._folder, place, ignore=shutil.ignore_patterns("cache"))
             self.made.append(place)
 
 
@@ -80,12 +80,14 @@ class CopiedRecord:
         writes, then = self._waiting.popleft()
 
         def committed(error: StorageError | None) -> None:
-            if writes:
-                self._copies.copy()
-            self._busy = False
-            if then is not None:
-                then(error)
-            self._next()
+            try:
+                if writes:
+                    self._copies.copy()
+            finally:  # a copy that fails must fail the test, not leave it waiting
+                self._busy = False
+                if then is not None:
+                    then(error)
+                self._next()
 
         self._record.submit(writes, committed)
 

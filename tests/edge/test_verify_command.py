@@ -28,7 +28,9 @@ def lived(folder: Path, *, killed: Path | None = None) -> None:
                         turn.reply("I see.")
             await runtime.settle()
             if killed is not None:
-                shutil.copytree(folder, killed)
+                shutil.copytree(
+                    folder, killed, ignore=shutil.ignore_patterns("*-journal")
+                )  # one of the cache may go
 
     anyio.run(fill)
 
