@@ -3,8 +3,6 @@
 Law of this file: they begin in the order they were asked for; one whose asker has gone never begins.
 """
 
-from collections import deque
-
 from actormem.actors.messages import OpenTurn
 from actormem.errors import OverloadedError, StoppedError
 from actormem.kernel import Reply
@@ -14,10 +12,10 @@ __all__ = ["WaitingTurns"]
 
 
 class WaitingTurns:
-    """A line of asked turns. It is false when nobody waits."""
+    """A line of asked turns, in a list: every session has one, seldom used. It is false when nobody waits."""
 
     def __init__(self) -> None:
-        self._turns: deque[tuple[OpenTurn, Reply]] = deque()
+        self._turns: list[tuple[OpenTurn, Reply]] = []
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -28,7 +26,7 @@ class WaitingTurns:
         Raises:
             OverloadedError: As many wait as may.
         """
-        self._turns = deque(one for one in self._turns if not one[1].answered)
+        self._turns = [one for one in self._turns if not one[1].answered]
         if len(self._turns) >= MAILBOX_MESSAGES:
             raise OverloadedError(
                 "too many turns wait",
@@ -41,14 +39,14 @@ class WaitingTurns:
     def leave(self) -> tuple[OpenTurn, Reply] | None:
         """The first whose asker is still there; it waits no longer. None where there is none."""
         while self._turns:
-            asked, reply = self._turns.popleft()
+            asked, reply = self._turns.pop(0)
             if not reply.answered:
                 return asked, reply
         return None
 
     def withdraw(self, request: str) -> None:
         """What this asker asked for does not begin."""
-        self._turns = deque(one for one in self._turns if one[0].request != request)
+        self._turns = [one for one in self._turns if one[0].request != request]
 
     def erased(self) -> None:
         """None of them begins: the session is being forgotten."""

@@ -40,7 +40,7 @@ class Owner(msgspec.Struct, frozen=True, order=True):
     user: str
 
 
-class SessionKey(msgspec.Struct, frozen=True, order=True):
+class SessionKey(msgspec.Struct, frozen=True, order=True, gc=False):
     """Which conversation of which owner."""
 
     owner: Owner

@@ -6,7 +6,6 @@ than `limit`; senders wait only while their lane is full, and enter in the order
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable
 
 import anyio
@@ -19,12 +18,12 @@ __all__ = ["Mailbox"]
 
 
 class Lane:
-    """One queue, and its waiting senders in a list: there are seldom any, and an empty deque is 600 bytes."""
+    """One queue, and its waiting senders, in lists: they are short, and each actor's empty deque would be 600 bytes."""
 
     __slots__ = ("latest", "queue", "senders")
 
     def __init__(self) -> None:
-        self.queue: deque[Envelope] = deque()
+        self.queue: list[Envelope] = []
         self.senders: list[tuple[Envelope, Reply | None]] = []
         self.latest: dict[Hashable, Envelope] = {}
 
@@ -32,7 +31,7 @@ class Lane:
 class Mailbox:
     """Messages of one actor. The control lane is emptied before the user lane.
 
-    Memory object streams would do the same at 11 to 23 microseconds an item; a deque with one event
+    Memory object streams would do the same at 11 to 23 microseconds an item; a list with one event
     for the only reader does it for about 1.
     """
 
@@ -104,7 +103,7 @@ class Mailbox:
         queue = lane.queue
         if not queue:
             return None
-        envelope = queue.popleft()
+        envelope = queue.pop(0)
         if envelope.coalesce is not None:
             del lane.latest[envelope.coalesce]
         if lane.senders:

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-class Part(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True, gc=False):
     """One message of a context: its bytes, its tokens, the section it belongs to, and the note's part of them.
 
     `told` are tokens of the note, or of the part itself, that belong to sections of their own: (name, tokens);

@@ -22,7 +22,7 @@ _SELF_EVIDENT: Final = frozenset({"id", "hash", "phone", "email", "url", "addres
 _UNTOLD_KEYS: Final = frozenset({"id", "hash", "value", "code", "phone", "email", "url", "address", "file"})
 
 
-class EntityRow(msgspec.Struct, frozen=True, kw_only=True):
+class EntityRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One value of a session.
 
     Attributes:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from actormem.core.needles import Cue
 from actormem.core.values import Cardinality, ItemKind
 
 __all__ = ["ATTRIBUTES", "attribute_names", "cardinality", "importance", "kind"]
@@ -242,7 +243,7 @@ TABLE: Final[Mapping[str, tuple[Cardinality, ItemKind, float, str]]] = {
 }  # fmt: skip
 
 ATTRIBUTES: Final[Mapping[str, Cardinality]] = MappingProxyType({name: row[0] for name, row in TABLE.items()})
-CUES: Final = tuple((name, re.compile(row[3], re.IGNORECASE)) for name, row in TABLE.items())
+CUES: Final = tuple((name, Cue(row[3])) for name, row in TABLE.items())
 FAVORITE_CUE: Final = re.compile(
     r"\bfavou?rite ([a-z]{2,20})\b|最喜欢的([\u4e00-\u9fff]{1,4}?)(?:是|有|叫|$)", re.IGNORECASE
 )
@@ -327,5 +328,6 @@ def attribute_names(query: str) -> tuple[str, ...]:
     """
     query = query[:QUERY_CHARS_MAX].replace("\u2019", "'")
     named = [favorite(match[1] or match[2]) for match in FAVORITE_CUE.finditer(query)]
-    named.extend(name for name, cue in CUES if cue.search(query))
+    folded = query.casefold()
+    named.extend(name for name, cue in CUES if cue.found_in(query, folded))
     return tuple(dict.fromkeys(named))

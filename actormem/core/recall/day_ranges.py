@@ -23,6 +23,7 @@ from actormem.core.entities.dates import (
     relative_value,
 )
 from actormem.core.entities.numbers import number_value
+from actormem.core.needles import Cue
 
 __all__ = ["TOLD_DAYS", "DayRange", "asked_ranges", "range_nearness", "told_days"]
 
@@ -42,10 +43,10 @@ SMALL: Final = {
     "few": 3, "couple": 2, "a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "几": 3,
 }  # fmt: skip
 
-RELATIVE: Final = re.compile(f"{RELATIVE_HAN}|{RELATIVE_ENGLISH}", re.IGNORECASE)
+RELATIVE: Final = Cue(f"{RELATIVE_HAN}|{RELATIVE_ENGLISH}")
 ABSOLUTE: Final = re.compile(f"{DATE_DIGITS}|{DATE_HAN}|{DATE_MONTH}|{DATE_DAY}", re.IGNORECASE)
 # The same in a text of ASCII alone, quicker; and what every absolute date has.
-RELATIVE_ASCII: Final = re.compile(RELATIVE_ENGLISH, re.IGNORECASE)
+RELATIVE_ASCII: Final = Cue(RELATIVE_ENGLISH)
 ABSOLUTE_ASCII: Final = re.compile(f"{DATE_DIGITS}|{DATE_MONTH}|{DATE_DAY}", re.IGNORECASE)
 ABSOLUTE_HINT: Final = re.compile(r"[\d月]")
 PAST_EN: Final = re.compile(
@@ -79,7 +80,7 @@ def asked_ranges(text: str, today: int) -> tuple[DayRange, ...]:
         for match in pattern.finditer(text):
             found.append((today - count(match["number"]) * UNIT_DAYS[match["unit"].lower()], today))
         text = pattern.sub(" ", text)
-    for match in RELATIVE.finditer(text):
+    for match in RELATIVE.pattern.finditer(text):
         days = days_of(relative_value(match.group(), said_on))
         if days is not None and not days[0] <= today <= days[1]:
             found.append(widened(match.group(), days, today))
@@ -93,11 +94,12 @@ def told_days(text: str, said: int) -> tuple[int, ...]:
         Nothing for a text without digits or words for days; about 0.03 ms for others.
     """
     said_on = day_of(said)
-    if said_on is None or len(text) > TEXT_CHARS_MAX or not DAY_HINT.search(text):
+    if said_on is None or len(text) > TEXT_CHARS_MAX:
         return ()
     found: list[int] = []
     ascii_only = text.isascii()
-    for match in (RELATIVE_ASCII if ascii_only else RELATIVE).finditer(text):
+    relative = RELATIVE_ASCII if ascii_only else RELATIVE
+    for match in relative.pattern.finditer(text) if relative.possible_in(text.casefold()) else ():
         days = days_of(relative_value(match.group(), said_on))
         if days is not None and days[0] == days[1] and not AGO.search(match.group()):
             found.append(days[0])

@@ -1,11 +1,14 @@
 """An inverted index over rows, and BM25 scores from it.
 
-Rows are small numbers that a partition gives its items. A posting list is one array of packed integers, row
-and count together, in row order: adding at the end is one append, and a search reads it as a numpy array
-without a copy. Each row keeps its terms in order, as numbers, for phrases. The law of this file: what is
-removed leaves no term behind.
+Rows are small numbers that a partition gives its items. A posting list is packed integers, row and count
+together, in row order, which a search reads as a numpy array without a copy: bytes while it is short, for there
+are hundreds in the smallest memory, and bytes are small and no work for the garbage collector; later an array,
+to which adding is one append. Each row keeps its terms in order, as numbers, for phrases. The law of this file:
+what is removed leaves no term behind.
 """
 
+import struct
+import sys
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter
@@ -24,6 +27,8 @@ Counts = NDArray[np.float32]
 COUNT_BITS: Final = 6  # a term stands at most 63 times in a document; BM25 is flat long before
 COUNT_MAX: Final = (1 << COUNT_BITS) - 1
 EMPTY: Final = np.empty(0, np.int64)
+ENTRY: Final = struct.Struct("q")
+SHORT_BYTES: Final = 32 * ENTRY.size  # copying so much costs less than the call
 K1: Final = 1.2
 B: Final = 0.75
 PHRASE_B: Final = 0.5
@@ -45,9 +50,9 @@ class LexicalIndex:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._names: list[str] = []
-        self._postings: list[array[int]] = []
+        self._postings: list[bytes | array[int]] = []
         self._free: list[int] = []
-        self._orders: dict[int, NDArray[np.int32]] = {}
+        self._orders: dict[int, bytes] = {}
         self.term_total = 0
 
     def __len__(self) -> int:
@@ -65,31 +70,36 @@ class LexicalIndex:
         for number, count in Counter(order).items():
             packed = row << COUNT_BITS | min(count, COUNT_MAX)
             posting = self._postings[number]
-            if not posting or packed > posting[-1]:
+            if isinstance(posting, bytes):
+                self._postings[number] = longer(posting, packed)
+            elif packed > posting[-1]:
                 posting.append(packed)
             else:
                 insort(posting, packed)
-        self._orders[row] = np.array(order, np.int32)
+        self._orders[row] = array("i", order).tobytes()
         self.term_total += len(order)
         return len(order)
 
     def remove(self, row: int) -> None:
         """Take out a row that is in the index, and the terms that stood nowhere else."""
-        order = self._orders.pop(row)
+        order: list[int] = np.frombuffer(self._orders.pop(row), np.int32).tolist()
         self.term_total -= len(order)
-        for number in set(map(int, order)):
+        for number in set(order):
             posting = self._postings[number]
-            place = bisect_left(posting, row << COUNT_BITS)
-            assert posting[place] >> COUNT_BITS == row, "every term of a row has a posting for it"
-            del posting[place]
-            if not posting:
+            entries = array("q", posting) if isinstance(posting, bytes) else posting
+            place = bisect_left(entries, row << COUNT_BITS)
+            assert entries[place] >> COUNT_BITS == row, "every term of a row has a posting for it"
+            del entries[place]
+            if len(entries) * ENTRY.size < SHORT_BYTES:
+                self._postings[number] = entries.tobytes()
+            if not entries:
                 del self._numbers[self._names[number]]
                 self._names[number] = ""
                 self._free.append(number)
 
     def document_counts(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """In how many rows each term stands."""
-        return np.array([len(self._posting(term)) for term in terms], np.float64)
+        return np.array([len(self._entries(term)) for term in terms], np.float64)
 
     def idf(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """How telling each term is; one that stands nowhere counts full."""
@@ -97,8 +107,7 @@ class LexicalIndex:
 
     def rows_of(self, term: str) -> Rows:
         """Rows that hold the term, ascending."""
-        posting = self._posting(term)
-        return np.frombuffer(posting, np.int64) >> COUNT_BITS if posting else EMPTY
+        return self._entries(term) >> COUNT_BITS
 
     def postings(self, terms: Sequence[str], wanted: NDArray[np.bool_] | None) -> Postings:
         """All places where the terms stand.
@@ -110,10 +119,9 @@ class LexicalIndex:
         places: list[NDArray[np.int64]] = []
         packed: list[NDArray[np.int64]] = []
         for place, term in enumerate(terms):
-            posting = self._posting(term)
-            if not posting:
+            entries = self._entries(term)
+            if not len(entries):
                 continue
-            entries = np.frombuffer(posting, np.int64)
             if wanted is not None:
                 entries = entries[wanted[entries >> COUNT_BITS]]
             packed.append(entries)
@@ -158,7 +166,7 @@ class LexicalIndex:
         ones, twos = np.array(list(weights)).T
         keys = look_up[ones] * len(known) + look_up[twos]
         by_key = np.argsort(keys)
-        orders = [self._orders[row] for row in rows.tolist()]
+        orders = [np.frombuffer(self._orders[row], np.int32) for row in rows.tolist()]
         lengths = np.array([len(order) for order in orders])
         counts = pair_counts(look_up[np.concatenate(orders)], lengths, keys[by_key], len(known))
         telling = (
@@ -169,20 +177,33 @@ class LexicalIndex:
         return scores / best if best > 0 else nothing
 
     def _number(self, term: str) -> int:
-        """A number for a term that has none."""
+        """A number for a term that has none; its characters are shared with other memories that know it."""
+        term = sys.intern(term)
         if self._free:
             number = self._free.pop()
             self._names[number] = term
         else:
             number = len(self._names)
             self._names.append(term)
-            self._postings.append(array("q"))
+            self._postings.append(b"")
         self._numbers[term] = number
         return number
 
-    def _posting(self, term: str) -> "array[int] | tuple[()]":
+    def _entries(self, term: str) -> Rows:
+        """Packed integers of the rows that hold the term, ascending: a view, good until the next change."""
         number = self._numbers.get(term)
-        return () if number is None else self._postings[number]
+        return EMPTY if number is None else np.frombuffer(self._postings[number], np.int64)
+
+
+def longer(posting: bytes, packed: int) -> "bytes | array[int]":
+    """A short posting list with one more entry, in order."""
+    if posting and packed < ENTRY.unpack_from(posting, len(posting) - ENTRY.size)[0]:
+        entries = array("q", posting)
+        insort(entries, packed)
+        posting = entries.tobytes()
+    else:
+        posting += ENTRY.pack(packed)
+    return posting if len(posting) < SHORT_BYTES else array("q", posting)
 
 
 def pair_counts(

@@ -72,12 +72,13 @@ class Windows:
 
         Cost: about 0.1 ms each.
         """
+        counted: dict[str, int] = {}  # each text is in up to seven windows
         for row in tuple(islice(self._stale, limit)):
             del self._stale[row]
-            self._make(row)
+            self._make(row, counted)
 
-    def _make(self, row: int) -> None:
-        weights = self._weights(row)
+    def _make(self, row: int, counted: dict[str, int]) -> None:
+        weights = self._weights(row, counted)
         known = [(other, weight) for other, weight in weights.items() if self._table.has_vector[other]]
         total = np.zeros(self._own.dimensions, np.float32)
         if len(known) > 1 and self._table.has_vector[row]:
@@ -88,9 +89,15 @@ class Windows:
         self.vectors.set(row, total / length if length else total)
         self._table.has_window[row] = length > 0
 
-    def _weights(self, row: int) -> dict[int, int]:
+    def _weights(self, row: int, counted: dict[str, int]) -> dict[int, int]:
         """The turns of a window, by their words as far as they count; the turn alone where it needs no others."""
-        own = token_count(self._text_of(row)[:OWN_CHARS])
+
+        def tokens(text: str) -> int:
+            if text not in counted:
+                counted[text] = token_count(text)
+            return counted[text]
+
+        own = tokens(self._text_of(row)[:OWN_CHARS])
         weights = {row: own}
         if own >= ALONE_TOKENS:
             return weights
@@ -101,10 +108,10 @@ class Windows:
                 break
             if side < len(before):
                 other = before[-1 - side]
-                weights[other] = token_count(self._text_of(other)[-SIDE_CHARS:])
+                weights[other] = tokens(self._text_of(other)[-SIDE_CHARS:])
                 total += weights[other]
             if side < len(after):
                 other = after[side]
-                weights[other] = token_count(self._text_of(other)[:SIDE_CHARS])
+                weights[other] = tokens(self._text_of(other)[:SIDE_CHARS])
                 total += weights[other]
         return weights

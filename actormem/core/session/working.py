@@ -61,7 +61,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return PRIMING_TOKENS + min(self.extra_tokens, max(0, most))
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A message as contexts show it.
 
     Attributes:
@@ -81,7 +81,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     whole_tokens: int
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True):
+class Note(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What memory added at one user message: `merged` takes the message's place, `apart` stands before it.
 
     `items` are id and version of what it shows.
@@ -95,7 +95,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     told: ev.Told = ev.Told()
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
+class Block(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What stands for the messages from `first` to `last`, where they stood: a summary, and exact values.
 
     `wire` is its message, with the exact values; empty where its words are gone.
@@ -111,7 +111,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     method: str
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
+class Ready(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A summary that waits to take the place of the messages from `first` to `last`, and of blocks between them.
 
     `merges`: the span begins with the first block.
