@@ -34,5 +34,6 @@ def _on_uvloop(item: pytest.Item) -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--rounds N`: how often the child process of `tests/crash/test_conversation_kill.py` is killed."""
+    """Sizes of what is run by hand: `tests/crash/test_conversation_kill.py` and `tests/soak`."""
     parser.addoption("--rounds", type=int, default=None, help="kills of a conversing process, by hand")
+    parser.addoption("--minutes", type=float, default=10.0, help="how long `pytest -m soak` lasts")

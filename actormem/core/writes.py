@@ -26,6 +26,7 @@ __all__ = [
     "SetProgress",
     "StoredEvent",
     "Write",
+    "owner_of",
 ]
 
 
@@ -169,3 +170,12 @@ Write: TypeAlias = (
     | EraseSession
     | EraseOwner
 )
+
+
+def owner_of(write: Write) -> Owner | None:
+    """Whose write it is; None for items without any."""
+    if isinstance(write, PutItems):
+        return write.items[0].owner if write.items else None
+    if isinstance(write, (PutVectors, DeleteItems, PutTombstones, PutIntent, DeleteIntent, EraseOwner)):
+        return write.owner
+    return write.key.owner

@@ -4,13 +4,17 @@ The law of the file: while one group commits in a thread, the next gathers; a gr
 all, and nobody is told before. After the first failure nothing more is written (an fsync that failed must not
 be tried again: the kernel may have dropped the pages): everyone who waits, and everyone who comes, is told.
 
+No owner can fill the queue for the others: each may have as many submissions in it as there is room left. However
+many flood it, as much is left for who comes next as each of them has (Choudhury and Hahne, "Dynamic queue length
+thresholds for shared-memory packet switches", 1998).
+
 A `then` that raises is a bug of its owner. It does not stop the writer: the type of the error is logged, and
 the first such error is raised when the record is left, once everything is safe.
 """
 
 import logging
 import sqlite3
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -18,6 +22,8 @@ from typing import Final, NamedTuple, TypeAlias
 import anyio
 from anyio import CapacityLimiter, to_thread
 
+from actormem.core.values import Owner
+from actormem.core.writes import owner_of
 from actormem.errors import OverloadedError, StoppedError, StorageError
 from actormem.ports import Write
 from actormem.storage.failures import storage_error
@@ -35,10 +41,11 @@ logger = logging.getLogger(__name__)
 
 
 class Submission(NamedTuple):
-    """Writes that stand or fall together, and whom to tell."""
+    """Writes that stand or fall together, whom to tell, and whose place they take."""
 
     writes: tuple[Write | ReserveNumbers, ...]
     then: Then | None
+    owner: Owner | None
 
 
 class Writer:
@@ -62,6 +69,7 @@ class Writer:
         self._limiter = limiter
         self._path = path
         self._waiting: deque[Submission] = deque()
+        self._places: Counter[Owner] = Counter()
         self._committing_count = 0
         self._wake = anyio.Event()
         self._finished = anyio.Event()
@@ -85,18 +93,15 @@ class Writer:
 
         Raises:
             StorageError: An earlier commit failed. `then` will not be called, here and below.
-            OverloadedError: The queue is full.
+            OverloadedError: The queue is full, or its owner has as much in it as there is room left.
             StoppedError: The record was left.
         """
         if self.failure is not None:
             raise self.failure.with_traceback(None)  # one error tells many: it must not grow with each
         if self._closing:
             raise StoppedError("the record takes no more writes", reason="closed")
-        if bounded and self.waiting_count >= WAITING_MAX:
-            raise OverloadedError(
-                "the disk is behind", mailbox="record", waiting=self.waiting_count, limit=WAITING_MAX
-            )
-        self._waiting.append(Submission(tuple(writes), then))
+        owner = self._take_place(writes) if bounded else None
+        self._waiting.append(Submission(tuple(writes), then, owner))
         self._wake.set()
 
     async def run(self) -> None:
@@ -120,6 +125,18 @@ class Writer:
         self._scope.cancel()
         with anyio.CancelScope(shield=True):
             await self._finished.wait()
+
+    def _take_place(self, writes: Sequence[Write | ReserveNumbers]) -> Owner | None:
+        """Whose place the writes take, if there is one for him."""
+        owner = next((owner_of(one) for one in writes if not isinstance(one, ReserveNumbers)), None)
+        room = WAITING_MAX - self.waiting_count
+        waiting = self._places.get(owner, 0) if owner is not None else 0
+        if waiting >= room:
+            limit = max(0, waiting + room) // 2
+            raise OverloadedError("the disk is behind", mailbox="record", waiting=waiting, limit=limit)
+        if owner is not None:
+            self._places[owner] += 1
+        return owner
 
     async def _commit_group(self) -> None:
         group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_MAX))]
@@ -166,6 +183,7 @@ class Writer:
 
     def _tell(self, group: Sequence[Submission], error: StorageError | None) -> None:
         for submission in group:
+            self._leave_place(submission.owner)
             if submission.then is None:
                 self.untold = self.untold or error is not None
                 continue
@@ -174,6 +192,13 @@ class Writer:
             except Exception as raised:
                 logger.error("a callback of the record raised %s", type(raised).__name__)  # noqa: TRY400 - a traceback may hold words
                 self.callback_error = self.callback_error or raised
+
+    def _leave_place(self, owner: Owner | None) -> None:
+        if owner is None:
+            return
+        self._places[owner] -= 1
+        if not self._places[owner]:
+            del self._places[owner]
 
     def _tell_all(self, error: StorageError) -> None:
         group = tuple(self._waiting)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actormem.core.values import Item, SessionKey
+from actormem.core.values import Item, Owner, SessionKey
 from actormem.errors import OverloadedError, StoppedError, StorageError, UsageError
 from actormem.ports import (
     AppendEvents,
@@ -13,7 +13,15 @@ from actormem.ports import (
     Write,
 )
 from actormem.testing import contracts
-from actormem.testing.contracts.record_values import ADA, TALK, MakeRecord, append, event, item, sequences
+from actormem.testing.contracts.record_values import (
+    ADA,
+    TALK,
+    MakeRecord,
+    append,
+    event,
+    item,
+    sequences,
+)
 from tests.contract.records import Place, in_folder, in_memory
 
 pytestmark = pytest.mark.anyio
@@ -68,9 +76,12 @@ async def test_reading_under_an_impossible_id_is_a_usage_error(place: Place) -> 
             await record.load_session(SessionKey(ADA, "\ud800"))
 
 
-def submit_without_end(record: Record) -> None:
+THEIRS = SessionKey(Owner("shop", "bob"), "s-1")
+
+
+def submit_without_end(record: Record, key: SessionKey = TALK) -> None:
     for number in range(1, 100_000):
-        record.submit([append(number, number)])
+        record.submit([append(number, number, key)])
 
 
 async def test_a_full_queue_refuses_and_keeps_what_it_has(place: Place) -> None:
@@ -78,8 +89,26 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(place: Place) -> None:
         with pytest.raises(OverloadedError) as refused:
             submit_without_end(record)
         assert refused.value.waiting == refused.value.limit
+        record.submit([append(1, 1, THEIRS)])  # there is room for others
+        with pytest.raises(OverloadedError):
+            record.submit([append(refused.value.limit + 1, refused.value.limit + 1)])
         await record.sync()
         assert await sequences(record) == list(range(1, refused.value.limit + 1))
+        assert await sequences(record, THEIRS) == [1]
+        record.submit([append(refused.value.limit + 1, refused.value.limit + 1)])
+
+
+async def test_however_many_flood_the_queue_the_next_to_come_has_a_place(place: Place) -> None:
+    async with place.open() as record:
+        shares: list[int] = []
+        for user in range(7):
+            key = SessionKey(Owner("shop", f"user {user}"), "s")
+            with pytest.raises(OverloadedError) as refused:
+                submit_without_end(record, key)
+            shares.append(refused.value.waiting)
+        assert all(share > 10 for share in shares)
+        assert shares == sorted(shares, reverse=True)
+        record.submit([append(1, 1)])
 
 
 async def test_an_error_of_the_block_comes_out_as_it_is_after_the_commit(folder: Place) -> None:
