@@ -1,7 +1,7 @@
 """Does a server with hundreds of busy sessions stay quick, and what does it leave out when it cannot?
 
-Measured, 200 sessions of as many users in one process, ten turns each, about 90 tokens a message, a budget of 1,500, so
-that summaries are made meanwhile (by a scripted LLM that takes 0.8 s); in two ways:
+Measured, 200 sessions of as many users in one process, ten turns each, a budget of 1,500, so that summaries are made
+meanwhile (by a scripted LLM that takes 0.8 s); in two ways:
   paced        between context and reply 0.8 s pass, as for a model's reply; sessions begin spread over that time
   burst        the reply is there at once: 2,000 turns as fast as they go, all sessions beginning together
 with the scripted embedder (20 ms a call, as a server's), the local one and, where OPENAI_BASE_URL names a server, its.
@@ -15,6 +15,8 @@ with the scripted embedder (20 ms a call, as a server's), the local one and, whe
 Not measured: a model's work, the server's side of a network, memory (`benchmarks.sessions`), one long conversation
 (`benchmarks.reply_path`).
 
+Corpus: made-up conversations, Chinese and English in turn, about 90 tokens a message, the same at every run.
+
 To read it: on a machine that others use, gaps and waits are theirs too: compare figures of one run, and look at
 `processor`, which says how many turns a second one core can carry: 250 turns a second come in the paced run.
 """
@@ -23,7 +25,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter, process_time
 
@@ -39,7 +41,7 @@ from benchmarks import report
 from benchmarks.conversation import SpokenTurn, conversation
 from benchmarks.scripted import TimedEmbedder, watched
 
-__all__ = ["FULL", "QUICK", "Size", "main", "measure", "once", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once", "shown"]
 
 NAME = "concurrency"
 BUDGET_TOKENS = 1_500
@@ -49,15 +51,24 @@ SEED = 20_240_229
 WAYS = ("paced", "burst")
 SUMMARY = "They spoke of the house, of what was bought and of who had been there."
 COLUMNS = (
-    ("wall s", "wall_s"),
-    ("turn p50 ms", "turn_p50_ms"),
-    ("p95", "turn_p95_ms"),
-    ("max", "turn_max_ms"),
-    ("gap p99 ms", "gap_p99_ms"),
-    ("max", "gap_max_ms"),
-    ("degraded", "degraded_share"),
-    ("queries", "queries_a_call"),
-    ("processor ms", "processor_ms"),
+    report.Column("wall s", "wall_s"),
+    report.Column("turn p50 ms", "turn_p50_ms"),
+    report.Column("p95", "turn_p95_ms"),
+    report.Column("max", "turn_max_ms"),
+    report.Column("gap p99 ms", "gap_p99_ms"),
+    report.Column("max", "gap_max_ms"),
+    report.Column("degraded", "degraded_share", "{:.3f}"),
+    report.Column("queries", "queries_a_call"),
+    report.Column("processor ms", "processor_ms"),
+)
+PACED, BURST = "scripted, paced", "scripted, burst"
+TARGETS = (
+    report.Target(about="loop gap p99, ms, paced", row=PACED, figure="gap_p99_ms", at_most=20),
+    report.Target(about="loop gap max, ms, paced", row=PACED, figure="gap_max_ms", at_most=50),
+    report.Target(about="turn p95, ms, paced", row=PACED, figure="turn_p95_ms", at_most=50),
+    report.Target(about="share degraded, paced", row=PACED, figure="degraded_share", at_most=0),
+    report.Target(about="loop gap max, ms, burst", row=BURST, figure="gap_max_ms", at_most=50),
+    report.Target(about="turn p95, ms, burst", row=BURST, figure="turn_p95_ms", at_most=150),
 )
 
 
@@ -183,28 +194,36 @@ async def _talk(
             turn.reply(spoken.reply)
 
 
-def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
-    """The table: a row of medians for each run, below it the least and the greatest; then what was left out."""
-    rows: list[list[str]] = []
-    for name, figures in found.items():
-        spreads = [(column, figures[column]) for _, column in COLUMNS]
-        rows.append([name, *(_cell(column, one.median) for column, one in spreads)])
-        rows.append(
-            ["", *(f"{_cell(column, one.least)}–{_cell(column, one.greatest)}" for column, one in spreads)]
-        )
+def shown(found: report.Found) -> str:
+    """The table, and below it what was left out."""
     missing = [
         f"{name}: without vectors {figures['without_vector_share'].median:.3f}, "
         f"without memories {figures['without_recall_share'].median:.3f}; "
         f"{figures['summaries_count'].median:.0f} summaries"
         for name, figures in found.items()
     ]
-    return (
-        report.table(["embedder, way", *(title for title, _ in COLUMNS)], rows) + "\n\n" + "\n".join(missing)
+    return report.spread_table("embedder, way", COLUMNS, found) + "\n\n" + "\n".join(missing)
+
+
+def charted(found: report.Found) -> list[report.Chart]:
+    """How long a turn waits, by embedder and way."""
+    rows = tuple(found)
+    series = tuple(
+        report.Series(f"turn {part}", (), tuple(found[row][f"turn_{part}_ms"].median for row in rows))
+        for part in ("p50", "p95")
     )
-
-
-def _cell(name: str, value: float) -> str:
-    return f"{value:.3f}" if name.endswith("_share") else f"{value:.1f}"
+    return [
+        report.Chart(
+            name="turns",
+            title="200 sessions: from a user's message to the ready context",
+            x_title="",
+            y_title="ms",
+            kind="bars",
+            labels=rows,
+            series=series,
+            logarithmic="y",
+        )
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -217,6 +236,9 @@ def main(given: Sequence[str] | None = None) -> int:
         measure,
         lambda size: f"{size.session_count} sessions of {size.turn_count} turns, {size.repeat_count} repeats",
         shown,
+        columns=COLUMNS,
+        targets=TARGETS,
+        charted=charted,
     )
 
 

@@ -1,6 +1,6 @@
 """How long is it from a user's message to the ready context, and how much of the request stays the same?
 
-Measured, over a made-up conversation, Chinese and English in turn, about 90 tokens a message, in a budget of 6,000:
+Measured, over 200 turns in a budget of 6,000:
   context      ms from the user's message to the messages to send (p50, p95, max)
   beyond       the same, less the 20 ms that the scripted embedder takes for a call (p50, p95, max); `-` for the others
   end          ms that leaving the turn blocks: until the reply is on disk, durable over power loss (p50, p95)
@@ -15,13 +15,15 @@ Not measured: a model's own time (a pause of 50 ms stands for it, in which backg
 LLM (they are extractive here), opening the folder (the embedder is loaded there), many sessions at once, and the
 provider's cache: `prefix` is what it could hold. Planted facts are load: whether they are recalled is not scored.
 
+Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
+
 To read it: each figure is the median of the repeats, each with a fresh folder; the line below it is the least and
 the greatest. A disk's sync decides `end`; `context` waits for no disk.
 """
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
 
@@ -34,7 +36,7 @@ from benchmarks import report
 from benchmarks.conversation import Order, conversation
 from benchmarks.scripted import TimedEmbedder
 
-__all__ = ["FULL", "QUICK", "Size", "main", "measure", "once", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once"]
 
 NAME = "reply_path"
 EMBEDDERS = ("scripted", "local", "hashing")
@@ -42,19 +44,25 @@ EMBEDDING_S = 0.02  # of the scripted embedder: a server near by
 BUDGET_TOKENS = 6_000
 SEED = 20_240_229
 COLUMNS = (
-    ("context p50 ms", "context_p50_ms"),
-    ("p95", "context_p95_ms"),
-    ("max", "context_max_ms"),
-    ("beyond p50 ms", "beyond_p50_ms"),
-    ("p95", "beyond_p95_ms"),
-    ("max", "beyond_max_ms"),
-    ("end p50 ms", "end_p50_ms"),
-    ("p95", "end_p95_ms"),
-    ("sent", "sent_share"),
-    ("prefix", "prefix_share"),
-    ("in context", "orders_in_context_share"),
-    ("or recalled", "orders_recalled_share"),
-    ("degraded", "degraded_count"),
+    report.Column("context p50 ms", "context_p50_ms"),
+    report.Column("p95", "context_p95_ms"),
+    report.Column("max", "context_max_ms"),
+    report.Column("beyond p50 ms", "beyond_p50_ms"),
+    report.Column("p95", "beyond_p95_ms"),
+    report.Column("max", "beyond_max_ms"),
+    report.Column("end p50 ms", "end_p50_ms"),
+    report.Column("p95", "end_p95_ms"),
+    report.Column("sent", "sent_share", "{:.3f}"),
+    report.Column("prefix", "prefix_share", "{:.3f}"),
+    report.Column("in context", "orders_in_context_share", "{:.3f}"),
+    report.Column("or recalled", "orders_recalled_share", "{:.3f}"),
+    report.Column("degraded", "degraded_count", "{:.0f}"),
+)
+TARGETS = (
+    report.Target(about="beyond the embedding, p50 ms", row="scripted", figure="beyond_p50_ms", at_most=1),
+    report.Target(about="beyond the embedding, p95 ms", row="scripted", figure="beyond_p95_ms", at_most=3),
+    report.Target(about="beyond the embedding, max ms", row="scripted", figure="beyond_max_ms", at_most=15),
+    report.Target(about="with the local embedder, p50 ms", row="local", figure="context_p50_ms", at_most=5),
 )
 
 
@@ -187,23 +195,24 @@ def _text(context: actormem.Context) -> str:
     return msgspec.json.encode(context.messages).decode()
 
 
-def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
-    """The table: a row of medians for each embedder, and below it the least and the greatest."""
-    rows: list[list[str]] = []
-    for embedder, figures in found.items():
-        spreads = [(name, figures.get(name)) for _, name in COLUMNS]
-        rows.append([embedder, *(_cell(name, one.median) if one else "-" for name, one in spreads)])
-        least = [
-            f"{_cell(name, one.least)}–{_cell(name, one.greatest)}" if one else "" for name, one in spreads
-        ]
-        rows.append(["", *least])
-    return report.table(["embedder", *(title for title, _ in COLUMNS)], rows)
-
-
-def _cell(name: str, value: float) -> str:
-    if name.endswith("_ms"):
-        return f"{value:.1f}"
-    return f"{value:.3f}" if name.endswith("_share") else f"{value:.0f}"
+def charted(found: report.Found) -> list[report.Chart]:
+    """How long a context takes, by embedder."""
+    rows = tuple(found)
+    series = tuple(
+        report.Series(part, (), tuple(found[row][f"context_{part}_ms"].median for row in rows))
+        for part in ("p50", "p95", "max")
+    )
+    return [
+        report.Chart(
+            name="contexts",
+            title="from a user's message to the ready context",
+            x_title="",
+            y_title="ms",
+            kind="bars",
+            labels=rows,
+            series=series,
+        )
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -215,7 +224,9 @@ def main(given: Sequence[str] | None = None) -> int:
         (FULL, QUICK),
         measure,
         lambda size: f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens",
-        shown,
+        columns=COLUMNS,
+        targets=TARGETS,
+        charted=charted,
     )
 
 

@@ -12,8 +12,12 @@ Measured in one process, as many users as sessions, the scripted embedder withou
   tasks, threads, files
                  how many more there are after all was left than before the runtime was opened: must be 0
 
-Not measured: what the messages take on disk, many at once (`benchmarks.concurrency`), the C allocator's own keeping: KB
-are the process's resident memory after a collection and after the C library gave back what it could.
+Not measured: what the messages take on disk, many at once (`benchmarks.concurrency`), the C allocator's own keeping.
+
+Corpus: the made-up conversation of `benchmarks.reply_path`, Chinese and English in turn, every session the same.
+
+To read it: KB are the process's resident memory after a collection and after the C library gave back what it could;
+with few sessions a page of 4 KB more or less shows, so believe the full size.
 """
 
 import asyncio
@@ -23,7 +27,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
@@ -40,25 +44,33 @@ from benchmarks import report
 from benchmarks.conversation import conversation
 from benchmarks.scripted import TimedEmbedder
 
-__all__ = ["FULL", "QUICK", "Size", "main", "measure", "once", "shown"]
+__all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once"]
 
 NAME = "sessions"
 SEED = 20_240_229
 IDLE_S = 60.0
 ROUNDS = 10
 COLUMNS = (
-    ("spawn /s", "spawn_per_s"),
-    ("passivated KB", "passivated_kb"),
-    ("awake KB", "awake_kb"),
-    ("active KB", "active_kb"),
-    ("with memory", "with_memory_kb"),
-    ("wake p50 ms", "wake_p50_ms"),
-    ("p95", "wake_p95_ms"),
-    ("max", "wake_max_ms"),
-    ("slope KB", "slope_kb"),
-    ("tasks", "tasks_left"),
-    ("threads", "threads_left"),
-    ("files", "files_left"),
+    report.Column("spawn /s", "spawn_per_s", "{:,.0f}"),
+    report.Column("passivated KB", "passivated_kb"),
+    report.Column("awake KB", "awake_kb"),
+    report.Column("active KB", "active_kb"),
+    report.Column("with memory", "with_memory_kb"),
+    report.Column("wake p50 ms", "wake_p50_ms"),
+    report.Column("p95", "wake_p95_ms"),
+    report.Column("max", "wake_max_ms"),
+    report.Column("slope KB", "slope_kb"),
+    report.Column("tasks", "tasks_left", "{:.0f}"),
+    report.Column("threads", "threads_left", "{:.0f}"),
+    report.Column("files", "files_left", "{:.0f}"),
+)
+TARGETS = (
+    report.Target(about="a passivated session, KB", row="sessions", figure="passivated_kb", at_most=2),
+    report.Target(about="a session after ten turns, KB", row="sessions", figure="active_kb", at_most=12),
+    report.Target(about="wake p50, ms", row="sessions", figure="wake_p50_ms", at_most=10),
+    report.Target(about="tasks left", row="sessions", figure="tasks_left", at_most=0),
+    report.Target(about="threads left", row="sessions", figure="threads_left", at_most=0),
+    report.Target(about="files left", row="sessions", figure="files_left", at_most=0),
 )
 
 
@@ -215,10 +227,23 @@ def _file_count() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-def shown(found: Mapping[str, Mapping[str, report.Spread]]) -> str:
-    """The table."""
-    rows = [[name, *(f"{one[column].median:.1f}" for _, column in COLUMNS)] for name, one in found.items()]
-    return report.table(["", *(title for title, _ in COLUMNS)], rows)
+def charted(found: report.Found) -> list[report.Chart]:
+    """What a session takes, by what it does."""
+    states = ("passivated", "awake", "active", "with_memory")
+    return [
+        report.Chart(
+            name="sizes",
+            title="memory that a session takes",
+            x_title="",
+            y_title="KB",
+            kind="bars",
+            labels=tuple(state.replace("_", " ") for state in states),
+            series=tuple(
+                report.Series(row, (), tuple(figures[f"{state}_kb"].median for state in states))
+                for row, figures in found.items()
+            ),
+        )
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -232,7 +257,9 @@ def main(given: Sequence[str] | None = None) -> int:
         lambda size: (
             f"{size.session_count} sessions, {size.active_count} active, {size.turn_count} turns each"
         ),
-        shown,
+        columns=COLUMNS,
+        targets=TARGETS,
+        charted=charted,
     )
 
 

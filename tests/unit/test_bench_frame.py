@@ -11,11 +11,6 @@ from benchmarks import charts, report
 from benchmarks.suite import benchmark_names
 from benchmarks.targets import judged, told
 
-SAID_ELSEWHERE = {  # in their lines on what is measured; it may only shrink
-    "concurrency": {"Corpus:"},
-    "reply_path": {"Corpus:"},
-    "sessions": {"Corpus:", "To read it:"},
-}
 ONE = report.Chart(
     name="one",
     title="t",
@@ -115,4 +110,4 @@ def test_every_benchmark_says_question_measures_limits_corpus_and_how_to_read_it
     assert name == module.NAME
     assert report.question_of(about).endswith("?")
     for part in ("Measured", "Not measured", "Corpus:", "To read it:"):
-        assert f"\n\n{part}" in about or part in SAID_ELSEWHERE.get(name, ())
+        assert f"\n\n{part}" in about

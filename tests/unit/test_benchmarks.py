@@ -88,7 +88,7 @@ async def test_the_reply_path_has_every_figure_for_each_embedder_and_no_order_is
         assert figures["orders_in_context_share"].median == figures["orders_recalled_share"].median == 1
         assert figures["sent_share"].median == 1  # six turns fit the budget: nothing is left out
         assert 0.5 < figures["prefix_share"].median < 1
-    assert "or recalled" in reply_path.shown(found)
+    assert len(reply_path.charted(found)[0].series) == 3
 
 
 @pytest.mark.anyio
@@ -99,7 +99,7 @@ async def test_many_sessions_have_every_figure_in_both_ways_and_what_is_missing_
     found = await concurrency.measure(size)
     assert set(found) == {"scripted, paced", "scripted, burst"}
     for figures in found.values():
-        assert {name for _, name in concurrency.COLUMNS} <= set(figures)
+        assert {column.figure for column in concurrency.COLUMNS} <= set(figures)
     turns = concurrency.Turns()
     trace = actormem.Trace(
         turn_id="", tokens=5, budget_tokens=9, full_tokens=10, exact=True, tokenizer="", sections=()
@@ -109,14 +109,15 @@ async def test_many_sessions_have_every_figure_in_both_ways_and_what_is_missing_
     assert turns.figures["degraded_share"] == turns.figures["without_vector_share"] == 0.5
     assert turns.figures["turn_max_ms"] == 500
     assert "without memories" in concurrency.shown(found)
+    assert len(concurrency.charted(found)[0].series) == 2
 
 
 def test_the_cost_of_idle_sessions_at_a_tiny_size_has_every_figure_and_leaves_nothing_behind() -> None:
     size = sessions.Size(session_count=6, active_count=3, turn_count=2, wake_count=10, stay_max=3)
     found = anyio.run(sessions.measure, size)["sessions"]
-    assert set(found) == {name for _, name in sessions.COLUMNS}
+    assert set(found) == {column.figure for column in sessions.COLUMNS}
     assert max(found[name].median for name in ("tasks_left", "threads_left", "files_left")) <= 0
-    assert "passivated KB" in sessions.shown({"sessions": found})
+    assert len(sessions.charted({"sessions": found})[0].series[0].y) == 4
 
 
 def test_the_prefix_is_the_bytes_with_which_two_requests_begin() -> None:
