@@ -1,10 +1,11 @@
 """What the front door's methods share: checked arguments, and asking an actor from the right loop."""
 
 import os
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
+from functools import wraps
 from inspect import isawaitable
-from typing import TypeAlias, cast, get_args
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import anyio.lowlevel
@@ -12,12 +13,14 @@ import msgspec
 
 from actormem.actors.services import Services
 from actormem.core.ids import checked_id
+from actormem.core.observed import MemoryUsed, Operation
 from actormem.core.text import clean
-from actormem.core.values import ItemKind, Message, Owner
+from actormem.core.values import ItemKind, Message, Owner, Recall
 from actormem.core.wire import parse_message
 from actormem.errors import NotFoundError, UsageError, given_as
 from actormem.kernel import ActorSystem, Ref
 from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
+from actormem.statistics import Receipt
 
 __all__ = [
     "FrontDoor",
@@ -26,6 +29,7 @@ __all__ = [
     "item_text",
     "kinds_or_none",
     "milliseconds",
+    "observed",
     "offset_minutes",
     "owner_of",
     "positive",
@@ -44,6 +48,12 @@ Progress: TypeAlias = Callable[[int, int], Awaitable[None] | None]
 """Told how many are done of how many; a plain function, or one to be awaited."""
 KNOWLEDGE_BASES_MAX = 8  # attached to one session: each is asked in each turn
 KINDS: tuple[str, ...] = get_args(ItemKind)
+
+
+Args = ParamSpec("Args")
+Done = TypeVar("Done")
+Door = TypeVar("Door", bound="FrontDoor")
+Method: TypeAlias = Callable[Concatenate[Door, Args], Awaitable[Done]]
 
 
 class FrontDoor:
@@ -79,6 +89,31 @@ class FrontDoor:
         """The answer of the owner's long-term memory."""
         return await self.ask(self._system.ref("longterm", owner), message)
 
+    async def tell_of(self, operation: Operation, owner: Owner | None, call: Awaitable[Done]) -> Done:
+        """What the call gives; observers are told of it when it has ended, however it ends."""
+        clock, observers = self._services.clock, self._services.observers
+        if not observers:
+            return await call
+        began_s, error, done = clock.monotonic_s(), "", None
+        try:
+            done = await call
+        except BaseException as raised:
+            error = type(raised).__name__
+            raise
+        else:
+            return done
+        finally:
+            observers.tell(
+                MemoryUsed(
+                    owner=owner,
+                    operation=operation,
+                    item_count=_count(done),
+                    elapsed_ms=(clock.monotonic_s() - began_s) * 1000,
+                    degraded=done.degraded if isinstance(done, Recall) else (),
+                    error=error,
+                )
+            )
+
     async def attached(self, names: object, tenant: str) -> tuple[str, ...]:
         """The names of knowledge bases of the tenant that is asked, each once.
 
@@ -99,6 +134,24 @@ class FrontDoor:
                 if name not in known:
                     raise NotFoundError("this tenant has no knowledge base of that name", id=name)
         return checked
+
+
+def observed(
+    operation: Operation,
+) -> Callable[[Method[Door, Args, Done]], Callable[Concatenate[Door, Args], Coroutine[Any, Any, Done]]]:
+    """A method of the front door that names a user, and tells observers when it has ended, however it ends."""
+
+    def made(
+        method: Method[Door, Args, Done],
+    ) -> Callable[Concatenate[Door, Args], Coroutine[Any, Any, Done]]:
+        @wraps(method)
+        async def told(door: Door, *given: Args.args, **named: Args.kwargs) -> Done:
+            owner = _owner(named.get("user", given[0] if given else ""), named.get("tenant", ""))
+            return await door.tell_of(operation, owner, method(door, *given, **named))
+
+        return told
+
+    return made
 
 
 async def told(progress: Progress | None, done: int, total: int) -> None:
@@ -223,3 +276,24 @@ def zone_or_none(value: object) -> str | None:
                 hint="use an IANA name such as Asia/Shanghai",
             ) from None
     return name
+
+
+def _owner(user: object, tenant: object) -> Owner | None:
+    try:
+        return owner_of(user, tenant)
+    except UsageError:
+        return None
+
+
+def _count(done: object) -> int:
+    match done:
+        case None:
+            return 0
+        case Recall():
+            return len(done)
+        case Receipt():
+            return done.item_count
+        case int():
+            return done
+        case _:
+            return 1

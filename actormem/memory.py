@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -26,6 +26,7 @@ from actormem.front import (
     item_text,
     kinds_or_none,
     milliseconds,
+    observed,
     offset_minutes,
     owner_of,
     positive,
@@ -40,6 +41,8 @@ from actormem.statistics import Receipt
 __all__ = ["OwnerMemory"]
 
 Done = TypeVar("Done")
+UNSET = msgspec.UNSET
+Unset: TypeAlias = msgspec.UnsetType
 IMPORT_BATCH = 64  # messages taken in at a time, so that live turns of the same owner get their turn between
 
 
@@ -48,6 +51,7 @@ class OwnerMemory(FrontDoor):
 
     # --- memory -----------------------------------------------------------------------------------------
 
+    @observed("recall")
     async def recall(
         self,
         query: str,
@@ -109,6 +113,7 @@ class OwnerMemory(FrontDoor):
             considered_count=answer.recalled.considered_count,
         )
 
+    @observed("remember")
     async def remember(
         self,
         text: str,
@@ -149,15 +154,11 @@ class OwnerMemory(FrontDoor):
             confidence=1.0,
             explicit=True,
         )
-        now_ms = self._services.clock.now_ms()
-        expires_ms = 0 if expires is None else milliseconds("expires", expires)
-        if expires is not None and expires_ms <= now_ms:
-            raise UsageError("expires must lie in the future", hint="what has ended is not remembered")
         asked = say.RememberItem(
             fact=fact,
             event_ms=self._services.moments.now_ms() if time is None else milliseconds("time", time),
             offset_minutes=offset_minutes(time),
-            expires_ms=expires_ms,
+            expires_ms=self._end(expires),
             scope=checked_scope(scope),
         )
         return cast("Item", await self.ask_memory(owner_of(user, tenant), asked))
@@ -205,24 +206,41 @@ class OwnerMemory(FrontDoor):
         found = [one for one in found if scope and one.scope == scope] or found
         return found[-1] if found else None
 
-    async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:
+    @observed("edit")
+    async def edit(
+        self,
+        item_id: str,
+        text: str,
+        *,
+        user: str,
+        tenant: str = "",
+        value: str | None = None,
+        expires: datetime | Unset | None = UNSET,
+    ) -> Item:
         """Give an item another text; returns its new version, when it is durable.
 
-        Its value follows the text. The old text leaves the notes that show it; messages stay as they were said, and
-        are shown with what holds instead.
+        The old text leaves the notes that show it; messages stay as they were said, and are shown with what holds
+        instead.
+
+        Args:
+            value: Its value from now on; None: what follows from the text.
+            expires: When its time runs out, None for never; where it is not given, that stays as it is.
 
         Raises:
             NotFoundError: The user has no item of that id.
-            UsageError: It is superseded, or the text is none.
+            UsageError: It is superseded, the text is none, or it would have ended already; nothing changed.
         """
         owner = owner_of(user, tenant)
-        asked = say.EditItem(checked_id(item_id, "item id"), item_text(text))
+        ends_ms = None if isinstance(expires, Unset) else self._end(expires)
+        given = None if value is None else text_or_none("value", value)
+        asked = say.EditItem(checked_id(item_id, "item id"), item_text(text), given, ends_ms)
         edited = cast("Item", await self.ask_memory(owner, asked))
         shown = await self._services.record.shown_in(owner, item_id)
         old = say.Forgotten((edited,), frozenset(key for key, _ in shown), erasure=Erasure(reason="an edit"))
         await self._erasures.unshow(owner, old)
         return edited
 
+    @observed("import")
     async def import_history(
         self,
         messages: Sequence[Given],
@@ -259,6 +277,7 @@ class OwnerMemory(FrontDoor):
 
     # --- forgetting -------------------------------------------------------------------------------------
 
+    @observed("forget")
     async def forget(
         self, item_id: str, *, user: str, tenant: str = "", sources: Literal["redact", "keep"] = "redact"
     ) -> Receipt:
@@ -286,6 +305,7 @@ class OwnerMemory(FrontDoor):
         asked = say.ForgetItem(checked_id(item_id, "item id"), cut)
         return await self._receipt(owner, self._forget_item(owner, asked))
 
+    @observed("forget_session")
     async def forget_session(self, session_id: str, *, user: str, tenant: str = "") -> Receipt:
         """Erase a session: its messages, summaries and notes, and every memory that came from it.
 
@@ -295,6 +315,7 @@ class OwnerMemory(FrontDoor):
         key = SessionKey(owner, checked_id(session_id, "session id"))
         return await self._receipt(owner, self._erasures.forget_session(key))
 
+    @observed("forget_user")
     async def forget_user(self, user: str, *, tenant: str = "") -> Receipt:
         """Erase everything of a user: sessions, memories, vectors, caches.
 
@@ -303,6 +324,15 @@ class OwnerMemory(FrontDoor):
         """
         owner = owner_of(user, tenant)
         return await self._receipt(owner, self._erasures.forget_user(owner))
+
+    def _end(self, expires: datetime | None) -> int:
+        """When an item's time runs out, in milliseconds; 0 for never."""
+        if expires is None:
+            return 0
+        expires_ms = milliseconds("expires", expires)
+        if expires_ms <= self._services.clock.now_ms():
+            raise UsageError("expires must lie in the future", hint="what has ended is not remembered")
+        return expires_ms
 
     @property
     def _erasures(self) -> Erasures:

@@ -327,8 +327,11 @@ class Record(Protocol):
         """The owner's sessions, newest change first."""
         ...
 
-    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
-        """The owners that anything is stored of, the newest first, at most `limit`."""
+    async def owners(self, limit: int, tenant: str | None = None, prefix: str = "") -> tuple[OwnerRow, ...]:
+        """The owners that anything is stored of, the newest first, at most `limit`.
+
+        Those of one tenant alone, None for all; those whose user begins with `prefix`, case and all.
+        """
         ...
 
     async def behind(self) -> tuple[SessionKey, ...]:

@@ -1,6 +1,7 @@
 """The runtime: owns all actors, and is the way to every session and every memory."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 import msgspec
@@ -9,6 +10,7 @@ from actormem import wiring
 from actormem.actors import messages as say
 from actormem.actors.extracting import EXTRACT_INTENTS
 from actormem.actors.memory_messages import EndErasures, ResumeSummaries
+from actormem.actors.observers import Observer
 from actormem.actors.resuming import SUMMARY_INTENTS
 from actormem.actors.services import Services
 from actormem.actors.unfinished import unfinished_erasures
@@ -23,7 +25,7 @@ from actormem.core.wire import tools_wire
 from actormem.errors import UsageError
 from actormem.exporting import Exporting
 from actormem.front import owner_of, text_or_none, zone_or_none
-from actormem.kernel import ActorSystem
+from actormem.kernel import ActorSystem, Ref
 from actormem.knowledge import KnowledgeMemory
 from actormem.limits import SETTLE_TIMEOUT_S
 from actormem.ports import SessionRow
@@ -141,7 +143,13 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
         settings = await self.ask(ref, asked)
         assert isinstance(settings, say.Configure)
         self.wake_bases(settings.knowledge or (), key.owner.tenant)
-        return Session(key, ref, settings, self._services.clock, self._turn_wait_s, self.check_loop)
+        return self._session(key, ref, settings)
+
+    def _session(self, key: SessionKey, ref: Ref, settings: say.Configure) -> Session:
+        services = self._services
+        return Session(
+            key, ref, settings, services.clock, self._turn_wait_s, self.check_loop, services.observers
+        )
 
     async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:
         """The user's sessions, newest change first."""
@@ -158,6 +166,17 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting):
             for key in self._system.keys(kind):
                 await self.ask(self._system.ref(kind, key), say.Settle(), timeout_s=SETTLE_TIMEOUT_S)
         await self._services.record.sync()
+
+    def observe(self, observer: Observer) -> AbstractContextManager[None]:
+        """Have a function told of each step while a `with` block lasts: what was done, how long it took, never a word.
+
+        Args:
+            observer: Called in the event loop with one of `actormem.core.observed` after each step; it must be quick,
+                and what it raises is logged and ends nothing. `actormem.observe` has some.
+        """
+        if not callable(observer):
+            raise UsageError(f"an observer must be a function, not {type(observer).__name__}")
+        return self._services.observers.added(observer)
 
     def statistics(self) -> RuntimeStatistics:
         """Counts since opening, and what is in memory now."""

@@ -15,6 +15,7 @@ from actormem.actors.messages import (
     ReadTurns,
     Rewind,
 )
+from actormem.actors.observers import Observers, SessionObservers
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
 from actormem.core.ids import checked_id
@@ -45,6 +46,7 @@ class Session:
         clock: Clock,
         turn_wait_s: float,
         check_loop: Callable[[], None],
+        observers: Observers | None = None,
     ) -> None:
         self.key = key
         self._ref = ref
@@ -52,6 +54,7 @@ class Session:
         self._clock = clock
         self._turn_wait_s = turn_wait_s
         self._check_loop = check_loop
+        self._seen = SessionObservers(key, observers)
 
     def __repr__(self) -> str:
         return f"<Session {self.key.session_id!r}>"
@@ -78,7 +81,9 @@ class Session:
         message = user_message(given)
         turn_id = checked_id(id, "turn id") if id is not None else message.id or uuid4().hex
         message = msgspec.structs.replace(message, id=turn_id)
-        return Turn(self._ref, self._settings, self._clock, message, self._turn_wait_s, self._check_loop)
+        return Turn(
+            self._ref, self._settings, self._clock, message, self._turn_wait_s, self._check_loop, self._seen
+        )
 
     async def add(self, message: Given) -> Message:
         """Add one message of any role. Returns it, with its id, when it is durable.
@@ -106,10 +111,11 @@ class Session:
         Args:
             query: Recall for these words, for this context's note alone; None: for the newest user message.
         """
-        context = await self._ask(
-            BuildContext("" if query is None else query_text(query), settings=self._settings)
-        )
+        asked = BuildContext("" if query is None else query_text(query), settings=self._settings)
+        began_s = self._clock.monotonic_s()
+        context = await self._ask(asked)
         assert isinstance(context, Context)
+        self._seen.context(context.trace, (self._clock.monotonic_s() - began_s) * 1000)
         return context
 
     async def messages(self) -> tuple[Message, ...]:

@@ -19,8 +19,10 @@ from actormem.actors.messages import (
     Shrink,
     WithdrawTurn,
 )
+from actormem.actors.observers import SessionObservers
 from actormem.core.context.assembly import Context
 from actormem.core.context.trace import Trace
+from actormem.core.observed import Outcome
 from actormem.core.session.streaming import ReplyDraft, whole_reply
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import parse_message
@@ -64,6 +66,7 @@ class Turn:
         message: Message,
         turn_wait_s: float,
         check_loop: Callable[[], None],
+        seen: SessionObservers | None = None,
     ) -> None:
         self.messages: list[dict[str, JsonValue]] = []
         self.cache_breakpoints: tuple[int, ...] = ()
@@ -76,12 +79,14 @@ class Turn:
         self._message = message
         self._turn_wait_s = turn_wait_s
         self._check_loop = check_loop
+        self._seen = seen or SessionObservers()
         self._request = uuid4().hex  # tells it from another turn of the same id
         self._trace: Trace | None = None
         self._draft = ReplyDraft()
         self._pending: list[Message] = []  # what was said and is not known to be recorded
         self._whole = False  # whether the newest of them came to its end
-        self._began_s = 0.0
+        self._began_s = self._entered_s = self._asked_s = 0.0
+        self._context_count = 0
         self._usage_tokens = 0  # of the newest context, not told to the session yet
         self._entered = self._open = False
 
@@ -104,6 +109,7 @@ class Turn:
         if self._entered:
             raise UsageError("a turn is entered once", hint="make a new one with the same id to resume it")
         self._entered = True
+        self._entered_s = self._asked_s = self._clock.monotonic_s()
         try:
             ask = OpenTurn(self._message, self._request, self._settings)
             opened = await self._ref.ask(ask, timeout_s=self._turn_wait_s)
@@ -128,13 +134,14 @@ class Turn:
     ) -> None:
         self._open = False
         self._flush(whole=False)
-        if isinstance(error, Exception):
-            outcome = "failed"
-        elif not self._pending or self._pending[-1].role == "tool":
-            outcome = "unanswered"
-        else:
-            outcome = "complete" if self._whole else "partial"
+        outcome: Outcome = "failed" if isinstance(error, Exception) else self._outcome()
         close = CloseTurn(self.id, tuple(self._pending), outcome, self._usage_tokens)
+        try:
+            await self._close(close, error)
+        finally:
+            self._tell_end(outcome, error)
+
+    async def _close(self, close: CloseTurn, error: BaseException | None) -> None:
         if error is None:
             await self._ref.ask(close, timeout_s=ASK_TIMEOUT_S, control=True)
             return
@@ -203,6 +210,7 @@ class Turn:
         self._flush(whole=True)
         if self._pending:
             await self._record()
+        self._asked_s = self._clock.monotonic_s()
         asked = BuildContext(turn_id=self.id, prompt_tokens=self._usage_tokens)
         context = await self._ref.ask(asked, timeout_s=ASK_TIMEOUT_S)
         assert isinstance(context, Context)
@@ -232,10 +240,29 @@ class Turn:
         self._draft = ReplyDraft()  # a refused request has no reply
         if self._pending:
             await self._record()
+        self._asked_s = self._clock.monotonic_s()
         context = await self._ref.ask(Shrink(turn_id=self.id, tokens=limit), timeout_s=ASK_TIMEOUT_S)
         assert isinstance(context, Context)
         self._take(context)
         return self.messages
+
+    def _outcome(self) -> Outcome:
+        """What follows from what was said."""
+        if not self._pending or self._pending[-1].role == "tool":
+            return "unanswered"
+        return "complete" if self._whole else "partial"
+
+    def _tell_end(self, outcome: Outcome, error: BaseException | None) -> None:
+        self._seen.turn(
+            self.trace,
+            outcome,
+            model=self._settings.model or "",
+            context_count=self._context_count,
+            prompt_tokens=self.prompt_tokens,
+            first_token_ms=self.first_token_ms,
+            elapsed_ms=(self._clock.monotonic_s() - self._entered_s) * 1000,
+            error=error,
+        )
 
     def _counted(self, prompt_tokens: int) -> None:
         """The provider counted so many for the newest context; 0 is no news."""
@@ -248,6 +275,8 @@ class Turn:
         self._began_s = self._clock.monotonic_s()
         self._draft = ReplyDraft()
         self._usage_tokens = 0
+        self._context_count += 1
+        self._seen.context(context.trace, (self._began_s - self._asked_s) * 1000)
 
     def _flush(self, *, whole: bool) -> None:
         """Make a message of what was fed, if anything was. Tool calls that are not whole are dropped."""

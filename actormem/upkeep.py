@@ -12,7 +12,7 @@ from actormem.core.health.checkup import Checkup, Finding, findings
 from actormem.core.ids import checked_id
 from actormem.core.values import Item, Owner
 from actormem.errors import UsageError
-from actormem.front import owner_of, switch, whole
+from actormem.front import observed, owner_of, switch, whole
 from actormem.memory import OwnerMemory
 from actormem.ports import OwnerRow
 
@@ -24,6 +24,7 @@ OWNERS_MAX = 10_000  # named in one answer
 class Upkeep(OwnerMemory):
     """The part of the runtime that keeps memories in order."""
 
+    @observed("archive")
     async def archive(self, item_id: str, *, user: str, tenant: str = "", archived: bool = True) -> Item:
         """Put an item out of recall's reach, or back into it; returns it as it then is, when it is durable.
 
@@ -64,17 +65,23 @@ class Upkeep(OwnerMemory):
             found = await self._seen_through(owner, self._applied(owner, found))
         return Checkup(owner=owner, item_count=len(health.items), findings=found)
 
-    async def owners(self, *, limit: int = 100) -> tuple[OwnerRow, ...]:
+    async def owners(
+        self, *, limit: int = 100, tenant: str | None = None, prefix: str = ""
+    ) -> tuple[OwnerRow, ...]:
         """Whose memories there are, newest first, with counts: for administrators; nothing of what is in them.
 
         Args:
             limit: Owners, 1 to 10,000.
+            tenant: Only users of this tenant; None for all.
+            prefix: Only users whose id begins so.
         """
         if whole("limit", limit) > OWNERS_MAX:
             raise UsageError(f"limit must be at most {OWNERS_MAX}, not {limit}")
+        of = tenant if tenant is None or tenant == "" else checked_id(tenant, "tenant")
+        begins = checked_id(prefix, "prefix") if prefix else ""
         self.check_loop()
         await self._services.record.sync()
-        return await self._services.record.owners(limit)
+        return await self._services.record.owners(limit, of, begins)
 
     async def _applied(self, owner: Owner, found: Sequence[Finding]) -> tuple[Finding, ...]:
         """The findings, applied if they could be; what was forgotten is in no note or file any more."""

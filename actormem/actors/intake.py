@@ -13,7 +13,7 @@ import msgspec
 from actormem.actors.block_items import BlockItems, block_name
 from actormem.actors.burials import BuriedTexts
 from actormem.actors.links import Links
-from actormem.actors.memory_messages import ImportItems, Observed, RememberBlocks, RememberItem
+from actormem.actors.memory_messages import EditItem, ImportItems, Observed, RememberBlocks, RememberItem
 from actormem.actors.outdated import OutdatedWords
 from actormem.actors.retracting import Retraction, retraction
 from actormem.actors.services import Services
@@ -148,17 +148,18 @@ class Intake:
                 changed[item.id] = item
         return self._stored(changed)
 
-    def edit(self, item: Item, text: str) -> tuple[Item, list[Write]]:
-        """Give an item another text. Its version goes up; everything else of it stays.
+    def edit(self, item: Item, asked: EditItem) -> tuple[Item, list[Write]]:
+        """Give an item another text. Its version goes up; everything else of it stays that is not given.
 
         Raises:
             UsageError: It is superseded: what took its place may be edited. Or a filter refused the text.
         """
         if item.state != "live":
             raise UsageError("only a live item can be edited", hint=f"it is {item.state}")
-        text = self._services.filters.edited(item, text)
-        value = edited_value(item, text)
-        edited = msgspec.structs.replace(item, text=text, value=value, version=item.version + 1)
+        version, checked = item.version + 1, self._services.filters.edited
+        text, ends_ms = checked(item, asked.text), asked.ends_ms(item)
+        value = edited_value(item, text) if asked.value is None else checked(item, asked.value)
+        edited = msgspec.structs.replace(item, text=text, value=value, expires_ms=ends_ms, version=version)
         self._put(edited)
         self._services.counters.corrections += 1
         return edited, self._stored({edited.id: edited})

@@ -5,12 +5,14 @@ calls it for a while, whatever for.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
 from actormem.actors.daily_tokens import DailyTokens
+from actormem.actors.observers import Observers
+from actormem.core.observed import ModelCalled
 from actormem.core.values import JsonValue, Owner
 from actormem.errors import ProviderError
 from actormem.kernel import Clock
@@ -61,6 +63,7 @@ class LLMCalls:
         daily_tokens: What each owner may still have today.
         draw_share: A number from 0 to 1 for the jitter of pauses.
         deadline_s: What one call may take.
+        observers: Told of each call.
     """
 
     def __init__(
@@ -71,12 +74,14 @@ class LLMCalls:
         counts: Counts,
         draw_share: Callable[[], float],
         deadline_s: float,
+        observers: Observers | None = None,
     ) -> None:
         self._clock = clock
         self._daily_tokens = daily_tokens
         self._counts = counts
         self._draw_share = draw_share
         self._deadline_s = deadline_s
+        self._observers = Observers() if observers is None else observers
         self._failures_in_a_row = 0
         self._rest_until_s = 0.0
 
@@ -92,7 +97,7 @@ class LLMCalls:
                 return Replied(None, over=True)
             self._counts.llm_prompt_tokens += request.prompt_tokens
             try:
-                reply = await self._called(llm, request)
+                reply = await self._told(llm, owner, request, self._called(llm, request))
             except Exception as error:
                 self._counts.llm_failures += 1
                 await self._daily_tokens.give_back(owner, request.reply_tokens)
@@ -121,7 +126,8 @@ class LLMCalls:
             return Replied(None, over=True)
         self._counts.llm_prompt_tokens += request.prompt_tokens
         try:
-            return Replied(await self._completed(llm, request, within_s))
+            asked = self._completed(llm, request, within_s)
+            return Replied(await self._told(llm, owner, request, asked))
         except Exception as error:
             self._counts.llm_failures += 1
             if not isinstance(error, ProviderError):
@@ -133,6 +139,28 @@ class LLMCalls:
         """A reply had so many tokens: what was taken for it beyond them is given back."""
         self._counts.llm_reply_tokens += reply_tokens
         await self._daily_tokens.give_back(owner, request.reply_tokens - reply_tokens)
+
+    async def _told(
+        self, llm: LLM, owner: Owner, request: LLMRequest, asked: Coroutine[object, object, str]
+    ) -> str:
+        """The answer; observers are told of the call, however it ends."""
+        began_s, error = self._clock.monotonic_s(), ""
+        try:
+            return await asked
+        except BaseException as raised:
+            error = type(raised).__name__
+            raise
+        finally:
+            elapsed_ms = (self._clock.monotonic_s() - began_s) * 1000
+            self._observers.tell(
+                ModelCalled(
+                    owner=owner,
+                    model=llm.name,
+                    prompt_tokens=request.prompt_tokens,
+                    elapsed_ms=elapsed_ms,
+                    error=error,
+                )
+            )
 
     async def _called(self, llm: LLM, request: LLMRequest) -> str:
         """One answer within the deadline, whether or not the LLM keeps it."""

@@ -208,7 +208,7 @@ class LongTermActor:
                 assert reply is not None
                 reply.answer(self._item(message.id))
             case say.EditItem():
-                item, writes = self._intake.edit(self._item(message.id), message.text)
+                item, writes = self._intake.edit(self._item(message.id), message)
                 self._record(writes, reply, item)
             case _ if isinstance(message, Order):
                 await self._keep_house(message, reply)

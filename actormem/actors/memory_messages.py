@@ -269,10 +269,19 @@ class GetItem(msgspec.Struct, frozen=True):
 
 
 class EditItem(msgspec.Struct, frozen=True):
-    """Give an item another text. Answered by the new version when durable."""
+    """Give an item another text. Answered by the new version when durable.
+
+    `value` is its value, None for what follows from the text; `expires_ms` its end, None for the one it has.
+    """
 
     id: str
     text: str
+    value: str | None = None
+    expires_ms: int | None = None
+
+    def ends_ms(self, item: Item) -> int:
+        """When the edited item's time runs out."""
+        return item.expires_ms if self.expires_ms is None else self.expires_ms
 
 
 class ArchiveItem(msgspec.Struct, frozen=True):

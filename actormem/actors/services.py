@@ -15,6 +15,7 @@ from actormem.actors.daily_tokens import DailyTokens
 from actormem.actors.filtering import BUILT_IN, Filter, Filters
 from actormem.actors.llm_calls import LLMCalls
 from actormem.actors.moments import Moments
+from actormem.actors.observers import Observers
 from actormem.actors.pools import Pools
 from actormem.actors.precedence import Precedence
 from actormem.actors.rewrites import Rewrites
@@ -165,7 +166,7 @@ class Services:
         self.warmer = warmer
         self.queries_at_once = queries_at_once
         self.give_way = give_way
-        self.counters = Counters()
+        self.counters, self.observers = Counters(), Observers()
         self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
@@ -173,15 +174,15 @@ class Services:
         self.forgetting: set[Owner] = set()
         self.unfinished = Unfinished()
         self.burials = Burials(self.moments.now_ms())
-        self.precedence = Precedence(clock)
+        self.precedence, self.rewrites = Precedence(clock), Rewrites(clock)
         self.llm_calls = LLMCalls(
             clock=clock,
             daily_tokens=DailyTokens(cache, clock, options.daily_llm_tokens),
             counts=self.counters,
             draw_share=draw_share,
             deadline_s=options.llm_deadline_s,
+            observers=self.observers,
         )
-        self.rewrites = Rewrites(clock)
         self.words = Words()
         self.pools = Pools(options.summaries_at_once)
 

@@ -21,6 +21,7 @@ from actormem import ActorMemError
 from actormem.cli.bench import add_bench
 from actormem.cli.checkup import add_checkup
 from actormem.cli.demo import demo
+from actormem.cli.mcp import add_mcp
 from actormem.cli.replay import replay
 from actormem.cli.stress import add_stress
 from actormem.cli.verify import add_verify
@@ -138,6 +139,7 @@ def parser() -> argparse.ArgumentParser:
     add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
     add_bench(add)
     add_checkup(add)
+    add_mcp(partial(commands.add_parser, formatter_class=raw), EXIT_CODES)
     add_stress(add)
     add_verify(add)
     return top

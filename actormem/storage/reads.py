@@ -128,14 +128,23 @@ def sessions(connection: sqlite3.Connection, owner: Owner) -> tuple[SessionRow, 
     )
 
 
-def owners(connection: sqlite3.Connection, limit: int) -> tuple[OwnerRow, ...]:
+def owners(
+    connection: sqlite3.Connection, limit: int, tenant: str | None, prefix: str
+) -> tuple[OwnerRow, ...]:
     """The owners, newest first, with what is stored of each."""
+    where, given = "user <> ''", list[object]()
+    if tenant is not None:
+        where += " AND tenant = ?"
+        given.append(tenant)
+    if prefix:  # the range is what an index finds; the bytes above it are no character's
+        where += " AND user >= ? AND user < CAST(CAST(? AS BLOB) || x'FF' AS TEXT)"
+        given += [prefix, prefix]
     rows = connection.execute(
-        """SELECT tenant, user,
+        f"""SELECT tenant, user,
             (SELECT count(*) FROM sessions WHERE sessions.owner_no = owners.owner_no),
             (SELECT count(*) FROM items WHERE items.owner_no = owners.owner_no)
-        FROM owners WHERE user <> '' ORDER BY owner_no DESC LIMIT ?""",
-        (limit,),
+        FROM owners WHERE {where} ORDER BY owner_no DESC LIMIT ?""",
+        (*given, limit),
     )
     return tuple(
         OwnerRow(owner=Owner(tenant, user), session_count=session_count, item_count=item_count)

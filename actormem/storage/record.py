@@ -217,8 +217,8 @@ class SqliteRecord:
     async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
         return await self._read_behind(lambda connection: reads.sessions(connection, owner))
 
-    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
-        return await self._read_behind(lambda connection: reads.owners(connection, limit))
+    async def owners(self, limit: int, tenant: str | None = None, prefix: str = "") -> tuple[OwnerRow, ...]:
+        return await self._read_behind(lambda connection: reads.owners(connection, limit, tenant, prefix))
 
     async def behind(self) -> tuple[SessionKey, ...]:
         return await self._read_behind(reads.behind)

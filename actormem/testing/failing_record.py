@@ -144,9 +144,9 @@ class FailingRecord:
         self._asked()
         return await self._record.sessions(owner)
 
-    async def owners(self, limit: int) -> tuple[OwnerRow, ...]:
+    async def owners(self, limit: int, tenant: str | None = None, prefix: str = "") -> tuple[OwnerRow, ...]:
         self._asked()
-        return await self._record.owners(limit)
+        return await self._record.owners(limit, tenant, prefix)
 
     async def behind(self) -> tuple[SessionKey, ...]:
         self._asked()

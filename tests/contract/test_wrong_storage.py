@@ -343,7 +343,7 @@ class Backwards(Spoiled):
     async def sessions(self, owner: Owner) -> Any:
         return (await self.record.sessions(owner))[::-1]
 
-    async def owners(self, limit: int) -> Any:
+    async def owners(self, limit: int, tenant: str | None = None, prefix: str = "") -> Any:
         return await self.record.owners(1_000)
 
     async def owners_with_intents(self, prefix: str = "") -> Any:
@@ -409,6 +409,7 @@ RECORDS: Mapping[Any, set[str]] = {
     Backwards: {
         "8_sessions_are_listed_newest_change_first_with_their_messages",
         "8_owners_are_listed_up_to_the_limit",
+        "8_owners_are_found_by_tenant_and_by_how_their_user_begins",
         "8_items_come_by_number_in_their_newest_state",
         "8_owners_are_found_by_what_the_names_of_their_intents_begin_with",
         "8_intents_are_counted_for_all_owners_by_what_their_names_begin_with",

@@ -60,7 +60,15 @@ PARTS = {
         (INNER | FRONT | {"core", "ports", "kernel", "storage", "actors", "wiring"}, {"anyio", "msgspec"}),
     ),
     "__init__": (INNER | FRONT | {"core"}, set()),
-    "cli": ({"cli", "__init__"}, {"anyio", "msgspec", "tqdm"}),
+    "observe": (
+        INNER | {"core", "ports", "observe"},
+        {"msgspec", "opentelemetry", "prometheus_client"},
+    ),
+    "integrations": (
+        {"__init__", "integrations"},
+        {"anyio", "langchain_core", "langgraph", "mcp", "msgspec"},
+    ),
+    "cli": ({"cli", "__init__", "integrations"}, {"anyio", "mcp", "msgspec", "tqdm", "uvicorn"}),
 }
 
 

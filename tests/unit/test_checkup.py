@@ -199,6 +199,9 @@ async def test_owners_are_listed_with_counts_and_nothing_else(tmp_path: Path) ->
         rows = [(one.owner, one.session_count) for one in await runtime.owners()]
         assert rows == [(Owner("t", "bob"), 1), (ADA, 0)]
         assert len(await runtime.owners(limit=1)) == 1
+        assert [one.owner for one in await runtime.owners(tenant="")] == [ADA]
+        assert [one.owner.user for one in await runtime.owners(tenant="t", prefix="bo")] == ["bob"]
+        assert await runtime.owners(tenant="t", prefix="B") == ()
         await runtime.forget_user("ada")
         assert [one.owner for one in await runtime.owners()] == [Owner("t", "bob")]
         for limit in (0, 10_001, True, "3"):

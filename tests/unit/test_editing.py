@@ -94,3 +94,24 @@ async def test_no_user_is_never_all_users(user: object) -> None:
             with pytest.raises(UsageError):
                 await asked
         assert len(await runtime.items("ada")) == 1
+
+
+async def test_an_edit_gives_another_value_and_another_end() -> None:
+    clock = FakeClock()
+    now = datetime.fromtimestamp(clock.now_ms() / 1000, UTC)
+    async with opened(clock=clock) as runtime:
+        item = await runtime.remember("The code is 553311", user="ada", attribute="code", value="553311")
+        ends = now + timedelta(seconds=10)
+        edited = await runtime.edit(item.id, "The code has changed", user="ada", value="7", expires=ends)
+        assert (edited.value, edited.version) == ("7", 2)
+        kept = await runtime.edit(item.id, "The code has changed again", user="ada", value="8")
+        assert kept.expires_ms == edited.expires_ms == clock.now_ms() + 10_000
+        for wrong in ({"expires": now}, {"expires": "soon"}, {"value": 7}):
+            with pytest.raises(UsageError):
+                await runtime.edit(item.id, "The code is wrong", user="ada", **wrong)  # type: ignore[arg-type]
+        assert (await runtime.item(item.id, user="ada")) == kept
+        clock.hold(10)
+        assert await runtime.value("ada", "code") is None
+        lasting = await runtime.edit(item.id, "The code is back", user="ada", value="9", expires=None)
+        assert lasting.expires_ms == 0
+        assert await runtime.value("ada", "code") == lasting

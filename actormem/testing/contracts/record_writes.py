@@ -117,6 +117,24 @@ async def owners_are_listed_up_to_the_limit(make: MakeRecord) -> None:
 
 
 @promised("Record", 8)
+async def owners_are_found_by_tenant_and_by_how_their_user_begins(make: MakeRecord) -> None:
+    """`owners` tells of one tenant alone, and of users that begin so, case and all."""
+    listed = [Owner(tenant, user) for tenant in ("", "t") for user in ("a.b", "a.bc", "A.b", "a", "a.é", "b")]
+    async with opened(make) as record:
+        await record.sync([PutItems(tuple(item(number, one) for number, one in enumerate(listed, 1)))])
+
+        async def users(tenant: str | None, prefix: str, limit: int = 99) -> list[Owner]:
+            return [row.owner for row in await record.owners(limit, tenant, prefix)]
+
+        same(await users("t", ""), listed[:5:-1], "the owners of a tenant")
+        same(await users("", "a."), [listed[4], listed[1], listed[0]], "those that begin with a.")
+        same(await users(None, "A"), [listed[8], listed[2]], "those of all tenants that begin with A")
+        same(await users("t", "a.é"), [listed[10]], "those that begin with a letter outside of ASCII")
+        same(await users("t", "a", 2), [listed[10], listed[9]], "at most two of them")
+        same(await users("other", ""), [], "the owners of a tenant without any")
+
+
+@promised("Record", 8)
 async def items_come_by_number_in_their_newest_state(make: MakeRecord) -> None:
     """`PutItems` stores new items and new states of old ones; they are read by number."""
     async with opened(make) as record:
@@ -226,6 +244,7 @@ WRITES: Final[tuple[AsyncCheck[[MakeRecord]], ...]] = (
     progress_never_goes_back_nor_past_the_last_event,
     sessions_are_listed_newest_change_first_with_their_messages,
     owners_are_listed_up_to_the_limit,
+    owners_are_found_by_tenant_and_by_how_their_user_begins,
     items_come_by_number_in_their_newest_state,
     vectors_are_kept_per_embedder_and_only_for_items_that_are_there,
     a_vector_goes_when_the_words_of_its_item_change,
