@@ -27,6 +27,7 @@ from actormem.core.context.layout import Layout
 from actormem.core.context.trace import Trace
 from actormem.core.health.checkup import Checkup, Finding
 from actormem.core.health.retention import Retention
+from actormem.core.live import LiveEvent
 from actormem.core.prices import Prices
 from actormem.core.session.past import PastTurn
 from actormem.core.task import Task
@@ -46,6 +47,7 @@ from actormem.errors import (
     VersionError,
 )
 from actormem.opening import open
+from actormem.remote.connecting import connect
 from actormem.running import run
 from actormem.runtime import UNSET, Runtime
 from actormem.session import Session
@@ -67,6 +69,7 @@ __all__ = [
     "Hit",
     "Item",
     "Layout",
+    "LiveEvent",
     "Message",
     "NotFoundError",
     "OverloadedError",
@@ -90,6 +93,7 @@ __all__ = [
     "UsageError",
     "Verification",
     "VersionError",
+    "connect",
     "open",
     "run",
     "verify",

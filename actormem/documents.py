@@ -18,18 +18,18 @@ from actormem.core.ids import checked_id
 from actormem.core.knowledge.markdown import blocks_of
 from actormem.core.knowledge.split import Passage, split
 from actormem.core.text import clean
-from actormem.errors import UsageError
+from actormem.errors import UsageError, given_as
 from actormem.front import milliseconds, offset_minutes
 
-__all__ = ["Document", "DocumentGiven", "read_documents"]
+__all__ = ["Document", "DocumentGiven", "file_fields", "read_documents"]
 
 DOCUMENT_BYTES_MAX = 16 * 1024 * 1024  # one document: a shelf of books is several
 DOCUMENTS_MAX = 10_000  # of one call: all of them are in memory at once
-FIELDS = ("id", "title", "text", "time")
+FIELDS = ("id", "title", "text", "time", "format")
 MARKDOWN, PLAIN = (".md", ".markdown"), ".txt"
 
 DocumentGiven: TypeAlias = str | os.PathLike[str] | Mapping[str, object]
-"""A text, the path of a `.md` or `.txt` file, or a mapping of `text` and perhaps `id`, `title` and `time`."""
+"""A text, the path of a `.md` or `.txt` file, or a mapping of `text` and perhaps `id`, `title`, `time` and `format`."""
 
 
 Filtered: TypeAlias = Callable[[str], str | None]
@@ -99,10 +99,30 @@ def _read(given: object, name: str, filtered: Filtered) -> Document:
         raise UsageError(f"the text and the title of {name} must be text")
     time = _time(fields.get("time"), name)
     checked = id if id is None else checked_id(id, f"the id of {name}")
-    return _document(text, name, filtered, title=title, id=checked, time=time)
+    form = fields.get("format", "markdown")
+    if form not in ("markdown", "plain"):
+        raise UsageError(f"the format of {name} must be 'markdown' or 'plain', not {given_as(form)}")
+    return _document(text, name, filtered, title=title, id=checked, time=time, markdown=form == "markdown")
 
 
 def _of_file(path: Path, filtered: Filtered) -> Document:
+    fields = file_fields(path)
+    return _document(
+        fields["text"],
+        str(path),
+        filtered,
+        title=fields["title"],
+        id=fields["id"],
+        markdown=fields["format"] == "markdown",
+    )
+
+
+def file_fields(path: Path) -> dict[str, str]:
+    """The mapping that says the same as this file: its text, title, format, and its path as the id.
+
+    Raises:
+        UsageError: It is no such file, cannot be read, or is too large.
+    """
     kind = path.suffix.lower()
     if kind not in (*MARKDOWN, PLAIN):
         raise UsageError(f"{path} must be a file that ends in .md, .markdown or .txt")
@@ -119,9 +139,8 @@ def _of_file(path: Path, filtered: Filtered) -> Document:
         raise UsageError(f"{path} is not UTF-8, from byte {error.start} on") from None
     titled = kind != PLAIN and _has_title(text)
     name = checked_id(path.as_posix(), "the path of a document")
-    return _document(
-        text, str(path), filtered, title="" if titled else path.stem, id=name, markdown=kind != PLAIN
-    )
+    form = "plain" if kind == PLAIN else "markdown"
+    return {"id": name, "title": "" if titled else path.stem, "text": text, "format": form}
 
 
 def _has_title(text: str) -> bool:

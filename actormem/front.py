@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from datetime import datetime
 from functools import wraps
 from inspect import isawaitable
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import anyio.lowlevel
@@ -23,6 +23,7 @@ from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 from actormem.statistics import Receipt
 
 __all__ = [
+    "Address",
     "FrontDoor",
     "Given",
     "Progress",
@@ -54,6 +55,18 @@ Args = ParamSpec("Args")
 Done = TypeVar("Done")
 Door = TypeVar("Door", bound="FrontDoor")
 Method: TypeAlias = Callable[Concatenate[Door, Args], Awaitable[Done]]
+
+
+class Address(Protocol):
+    """Where a session is asked: an actor's `Ref`, or the way to a server that has it."""
+
+    def tell(self, message: object, *, control: bool = False) -> None:
+        """Send without an answer."""
+        ...
+
+    async def ask(self, message: object, *, timeout_s: float, control: bool = False) -> object:
+        """Send and wait for the answer."""
+        ...
 
 
 class FrontDoor:

@@ -67,7 +67,8 @@ class KnowledgeMemory(OwnerMemory):
         Args:
             name: The base; unique in its tenant.
             documents: Texts (Markdown or plain), paths of UTF-8 `.md` and `.txt` files, or mappings of `text` and, if
-                you have them, `id`, `title` and `time` (an aware datetime or ISO 8601).
+                you have them, `id`, `title`, `time` (an aware datetime or ISO 8601) and `format` (`markdown` or
+                `plain`).
             progress: Called after each batch with passages done and of all; may be awaitable.
 
         Raises:

@@ -38,7 +38,7 @@ from actormem.front import (
 )
 from actormem.statistics import Receipt
 
-__all__ = ["OwnerMemory"]
+__all__ = ["OwnerMemory", "imported_messages"]
 
 Done = TypeVar("Done")
 UNSET = msgspec.UNSET
@@ -266,7 +266,7 @@ class OwnerMemory(FrontDoor):
             How many items were made or changed.
         """
         checked_id(session_id, "session id")
-        agent, parsed = checked_scope(scope), _imported(messages)
+        agent, parsed = checked_scope(scope), imported_messages(messages)
         count = 0
         for first in range(0, len(parsed), IMPORT_BATCH):
             batch = tuple(parsed[first : first + IMPORT_BATCH])
@@ -369,7 +369,7 @@ class OwnerMemory(FrontDoor):
             erasing.close()
 
 
-def _imported(log: Sequence[Given]) -> list[Message]:
+def imported_messages(log: Sequence[Given]) -> list[Message]:
     """The messages of an older log; one without an id gets the same one at each import."""
     seen_counts: Counter[str] = Counter()
     found: list[Message] = []

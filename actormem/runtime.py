@@ -32,6 +32,7 @@ from actormem.ports import SessionRow
 from actormem.session import Session
 from actormem.statistics import RuntimeStatistics, runtime_statistics
 from actormem.upkeep import Upkeep
+from actormem.watching import Watching
 
 __all__ = ["UNSET", "Runtime"]
 
@@ -40,7 +41,7 @@ UNSET = msgspec.UNSET
 Unset: TypeAlias = msgspec.UnsetType
 
 
-class Runtime(Upkeep, KnowledgeMemory, Exporting):
+class Runtime(Upkeep, KnowledgeMemory, Exporting, Watching):
     """A memory that is open. Made by `actormem.open`; belongs to the event loop it was opened in.
 
     Attributes:

@@ -22,8 +22,8 @@ from actormem.core.ids import checked_id
 from actormem.core.session.past import PastTurn
 from actormem.core.values import Message, SessionKey
 from actormem.core.wire import parse_message
-from actormem.front import Given, query_text, user_message
-from actormem.kernel import Clock, Ref
+from actormem.front import Address, Given, query_text, user_message
+from actormem.kernel import Clock
 from actormem.limits import ASK_TIMEOUT_S
 from actormem.task import SessionTask
 from actormem.turn import Turn
@@ -41,7 +41,7 @@ class Session:
     def __init__(
         self,
         key: SessionKey,
-        ref: Ref,
+        ref: Address,
         settings: Configure,
         clock: Clock,
         turn_wait_s: float,
@@ -58,6 +58,14 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session {self.key.session_id!r}>"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings it had when this handle was made, as `Runtime.spawn` takes them: `spawn(id, **settings)`."""
+        given = msgspec.structs.asdict(self._settings)
+        given["tools"] = msgspec.json.decode(self._settings.tools or "[]")
+        given["knowledge"] = list(self._settings.knowledge or ())
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def task(self) -> SessionTask:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
 from uuid import uuid4
 
 import anyio
@@ -26,12 +26,14 @@ from actormem.core.observed import Outcome
 from actormem.core.session.streaming import ReplyDraft, whole_reply
 from actormem.core.values import JsonValue, Message
 from actormem.core.wire import parse_message
-from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, UsageError
-from actormem.front import whole
-from actormem.kernel import Clock, Ref
+from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, UsageError, given_as
+from actormem.front import Address, whole
+from actormem.kernel import Clock
 from actormem.limits import ASK_TIMEOUT_S, OUTCOME_WAIT_S
 
 __all__ = ["Turn"]
+
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 
 class Turn:
@@ -60,7 +62,7 @@ class Turn:
 
     def __init__(
         self,
-        ref: Ref,
+        ref: Address,
         settings: Configure,
         clock: Clock,
         message: Message,
@@ -92,6 +94,11 @@ class Turn:
 
     def __repr__(self) -> str:
         return f"<Turn {self.id}, {'open' if self._open else 'closed'}>"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was entered and has not ended."""
+        return self._open
 
     @property
     def trace(self) -> Trace:
@@ -132,12 +139,13 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self._open:
+            return  # `end` has ended it
         self._open = False
         self._flush(whole=False)
         outcome: Outcome = "failed" if isinstance(error, Exception) else self._outcome()
-        close = CloseTurn(self.id, tuple(self._pending), outcome, self._usage_tokens)
         try:
-            await self._close(close, error)
+            await self._close(self._closing(outcome), error)
         finally:
             self._tell_end(outcome, error)
 
@@ -151,6 +159,32 @@ class Turn:
                 await self._ref.ask(close, timeout_s=OUTCOME_WAIT_S, control=True)
             except ActorMemError as lost:
                 error.add_note(f"the turn's outcome was not acknowledged: {lost}")
+
+    async def end(self, outcome: Outcome | None = None) -> None:
+        """End the turn now; leaving its block does nothing more. For turns that last longer than one block of code.
+
+        Args:
+            outcome: `complete`, `partial`, `unanswered` or `failed`; None for what follows from what was said.
+
+        Raises:
+            UsageError: The turn is not open, or that is no outcome.
+            StorageError: The disk failed; the outcome is unknown.
+        """
+        self._check_open()
+        if outcome is not None and outcome not in OUTCOMES:
+            raise UsageError(f"outcome must be one of {', '.join(OUTCOMES)}, not {given_as(outcome)}")
+        self._open = False
+        self._flush(whole=False)
+        outcome = outcome or self._outcome()
+        try:
+            await self._ref.ask(self._closing(outcome), timeout_s=ASK_TIMEOUT_S, control=True)
+        except OverloadedError:
+            self._open = True  # nothing changed
+            raise
+        except BaseException as error:
+            self._tell_end(outcome, error)
+            raise
+        self._tell_end(outcome, None)
 
     def feed(self, chunk: object) -> None:
         """Take in one chunk of a streamed reply: words, tool calls, usage.
@@ -263,6 +297,9 @@ class Turn:
             elapsed_ms=(self._clock.monotonic_s() - self._entered_s) * 1000,
             error=error,
         )
+
+    def _closing(self, outcome: Outcome) -> CloseTurn:
+        return CloseTurn(self.id, tuple(self._pending), outcome, self._usage_tokens)
 
     def _counted(self, prompt_tokens: int) -> None:
         """The provider counted so many for the newest context; 0 is no news."""

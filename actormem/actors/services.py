@@ -20,6 +20,7 @@ from actormem.actors.pools import Pools
 from actormem.actors.precedence import Precedence
 from actormem.actors.rewrites import Rewrites
 from actormem.actors.unfinished import Unfinished
+from actormem.actors.watching import Watchers, watched
 from actormem.core.facts.declared import NONE_DECLARED, Attributes
 from actormem.core.health.retention import Retention
 from actormem.core.prices import Prices
@@ -146,7 +147,8 @@ class Services:
         give_way: Callable[[], Awaitable[None]] = checkpoint,
     ) -> None:
         self.clock = clock
-        self.record = record
+        self.watchers = Watchers(clock.now_ms)
+        self.record = watched(record, self.watchers)
         self.moments = Moments(clock, record.newest_ms())
         self.cache = cache
         self.embedder = embedder
@@ -170,8 +172,7 @@ class Services:
         self.filters = Filters(options.filters, self.counters)
         self.request_numbers = count(1)  # of summaries: none is ever taken for another one's
         self.erasure_count = 0  # an answer that was in the making meanwhile may hold what was erased
-        # Users whose sessions take nothing in, bases not looked into meanwhile.
-        self.forgetting: set[Owner] = set()
+        self.forgetting: set[Owner] = set()  # users that take nothing in, bases not looked into meanwhile
         self.unfinished = Unfinished()
         self.burials = Burials(self.moments.now_ms())
         self.precedence, self.rewrites = Precedence(clock), Rewrites(clock)

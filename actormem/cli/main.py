@@ -23,6 +23,7 @@ from actormem.cli.checkup import add_checkup
 from actormem.cli.demo import demo
 from actormem.cli.mcp import add_mcp
 from actormem.cli.replay import replay
+from actormem.cli.serve import add_key_command, add_serve
 from actormem.cli.stress import add_stress
 from actormem.cli.verify import add_verify
 
@@ -139,7 +140,9 @@ def parser() -> argparse.ArgumentParser:
     add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
     add_bench(add)
     add_checkup(add)
+    add_key_command(add)
     add_mcp(partial(commands.add_parser, formatter_class=raw), EXIT_CODES)
+    add_serve(add)
     add_stress(add)
     add_verify(add)
     return top

@@ -25,6 +25,7 @@ FRONT = {
     "turn",
     "upkeep",
     "verifying",
+    "watching",
 }
 PARTS = {
     # part: (parts of ours it may import, packages of others)
@@ -59,16 +60,24 @@ PARTS = {
         FRONT,
         (INNER | FRONT | {"core", "ports", "kernel", "storage", "actors", "wiring"}, {"anyio", "msgspec"}),
     ),
-    "__init__": (INNER | FRONT | {"core"}, set()),
+    "__init__": (INNER | FRONT | {"core", "remote"}, set()),
     "observe": (
         INNER | {"core", "ports", "observe"},
         {"msgspec", "opentelemetry", "prometheus_client"},
+    ),
+    "remote": (
+        INNER | FRONT | {"core", "ports", "kernel", "actors", "remote"},
+        {"anyio", "httpx", "httpx2", "msgspec"},
+    ),
+    "server": (
+        {"server", "remote", "observe", "__init__"},
+        {"anyio", "httpx", "httpx2", "msgspec", "starlette", "uvicorn"},
     ),
     "integrations": (
         {"__init__", "integrations"},
         {"anyio", "langchain_core", "langgraph", "mcp", "msgspec"},
     ),
-    "cli": ({"cli", "__init__", "integrations"}, {"anyio", "mcp", "msgspec", "tqdm", "uvicorn"}),
+    "cli": ({"cli", "server", "__init__", "integrations"}, {"anyio", "mcp", "msgspec", "tqdm", "uvicorn"}),
 }
 
 

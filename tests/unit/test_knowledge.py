@@ -300,3 +300,16 @@ async def test_removal_reaches_a_note_that_is_being_written() -> None:
             group.start_soon(runtime.remove_knowledge, "handbook")
             turn.reply("Five days.")
         assert TAPE not in words((await session.context()).messages)
+
+
+async def test_a_mapping_may_say_that_its_text_is_plain() -> None:
+    async with opened() as runtime:
+        text = "# not a heading\nGift cards never expire."
+        await runtime.import_knowledge("plain", [{"text": text, "id": "a", "format": "plain"}], tenant="t")
+        await runtime.import_knowledge("marked", [{"text": text, "id": "a"}], tenant="t")
+        plain = await runtime.recall("gift cards", user="ada", tenant="t", knowledge=["plain"])
+        marked = await runtime.recall("gift cards", user="ada", tenant="t", knowledge=["marked"])
+        assert "# not a heading" in plain[0].item.text
+        assert "# not a heading" not in marked[0].item.text
+        with pytest.raises(actormem.UsageError, match="'markdown' or 'plain'"):
+            await runtime.import_knowledge("plain", [{"text": text, "format": "SECRET"}], tenant="t")

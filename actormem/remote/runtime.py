@@ -1,0 +1,108 @@
+"""A runtime that another process has open: the same methods, asked over HTTP, and the same sessions and turns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from actormem.actors.messages import Configure
+from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
+from actormem.core.ids import checked_id
+from actormem.core.policy import PolicyName
+from actormem.core.values import SessionKey
+from actormem.core.wire import tools_wire
+from actormem.errors import UsageError
+from actormem.front import owner_of
+from actormem.kernel import Clock
+from actormem.limits import SETTLE_TIMEOUT_S
+from actormem.ports import SessionRow
+from actormem.remote import wire
+from actormem.remote.address import Aside, RemoteAddress
+from actormem.remote.connection import Connection
+from actormem.remote.memory import RemoteMemory
+from actormem.runtime import UNSET
+from actormem.session import Session
+from actormem.statistics import RuntimeStatistics
+
+__all__ = ["RemoteRuntime"]
+
+Unset: TypeAlias = msgspec.UnsetType
+
+
+class RemoteRuntime(RemoteMemory):
+    """A memory at a server. Made by `actormem.connect`; belongs to the event loop it was made in.
+
+    It has the methods of `Runtime`; `statistics` is to be awaited. What fails for want of the server is a
+    `StoppedError` or an `AskTimeoutError`, whose text says whether anything may have changed.
+    """
+
+    def __init__(self, connection: Connection, aside: Aside, clock: Clock, turn_wait_s: float) -> None:
+        super().__init__(connection)
+        self._aside = aside
+        self._clock = clock
+        self._turn_wait_s = turn_wait_s
+
+    async def spawn(
+        self,
+        session_id: str,
+        *,
+        user: str,
+        tenant: str = "",
+        model: str | Unset = UNSET,
+        system: str | Unset = UNSET,
+        tools: Sequence[Mapping[str, object]] | Unset = UNSET,
+        budget: Budget | Unset = UNSET,
+        timezone: str | Unset = UNSET,
+        policy: PolicyName | Unset = UNSET,
+        layout: Layout | Unset = UNSET,
+        scope: str | Unset = UNSET,
+        knowledge: Sequence[str] | Unset = UNSET,
+    ) -> Session:
+        """As `Runtime.spawn`."""
+        key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
+        if budget is not UNSET and not isinstance(budget, Budget):
+            raise UsageError(f"budget must be an actormem.Budget, not {type(budget).__name__}")
+        if layout is not UNSET and not isinstance(layout, Layout):
+            raise UsageError(f"layout must be an actormem.Layout, not {type(layout).__name__}")
+        body: dict[str, Any] = {
+            "model": model,
+            "system": system,
+            "tools": UNSET if tools is UNSET else msgspec.json.decode(tools_wire(tools) or "[]"),
+            "budget": budget,
+            "timezone": timezone,
+            "policy": policy,
+            "layout": layout,
+            "scope": scope,
+            "knowledge": knowledge,
+        }
+        answer = await self._connection.ask("spawn", key.owner, body=body, session=key.session_id)
+        address = RemoteAddress(key, self._connection, self._aside)
+        settings = _settings(answer)
+        return Session(key, address, settings, self._clock, self._turn_wait_s, self.check_loop)
+
+    async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:
+        """As `Runtime.sessions`."""
+        return await self._ask("sessions", owner_of(user, tenant))
+
+    async def settle(self) -> None:
+        """As `Runtime.settle`: of everybody's work at the server."""
+        await self._connection.ask("settle", body=None, timeout_s=SETTLE_TIMEOUT_S)
+
+    async def statistics(self) -> RuntimeStatistics:
+        """As `Runtime.statistics`, which need not be awaited there."""
+        return await self._ask("statistics", None)
+
+
+def _settings(answer: wire.SessionSettings) -> Configure:
+    given: dict[str, Any] = {
+        name: value
+        for name in answer.__struct_fields__
+        if (value := getattr(answer, name)) is not msgspec.UNSET
+    }
+    tools, knowledge = given.pop("tools", None), given.pop("knowledge", None)
+    return Configure(
+        tools=None if tools is None else tools_wire(tools),
+        knowledge=None if knowledge is None else tuple(knowledge),
+        **given,
+    )
