@@ -44,6 +44,6 @@ def held_now(folder: Path) -> Held:
 
 
 def slope(values: Sequence[float]) -> float:
-    """By how much the values grow from one to the next, by least squares over the later two thirds."""
-    late = np.asarray(values[len(values) // 3 :], np.float64)
+    """By how much the values grow from one to the next, by least squares over the later half."""
+    late = np.asarray(values[len(values) // 2 :], np.float64)
     return float(np.polyfit(np.arange(len(late)), late, 1)[0])
