@@ -47,6 +47,35 @@ def test_a_greeting_a_question_a_request_and_a_paste_are_not(text: str) -> None:
     assert worth(text, read=extract(text)).score < WRITE_THRESHOLD
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "午饭以后，我姐姐在阁楼里修好了收音机。",
+        "三天以后我们家要搬到河边去。",
+        "我记得我奶奶以前住在海边的小房子里。",
+        "I remember that my sister lived in a house by the sea.",
+        "Do you remember that my brother works in a bakery in Porto?",
+        "My wife still remembers our first winter in Bergen.",
+    ],
+)
+def test_after_and_memories_of_ones_own_are_no_wish_to_be_remembered(text: str) -> None:
+    assert not worth(text).urgent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "以后我们团队周四发版，那天我不接电话。",
+        "天气不错。以后我女儿的事都先问我。",
+        "Please remember my sister Nora bakes for us on Fridays.",
+        "I want you to remember that our team ships on Thursdays.",
+        "From now on my brother Karl answers for our team.",
+    ],
+)
+def test_a_wish_to_be_remembered_is_urgent_where_the_rules_do_not_read_it(text: str) -> None:
+    assert worth(text).urgent
+
+
 def test_a_long_paste_is_not_read() -> None:
     text = "My wife and I have lived in Rome since we married. " * 60
     assert worth(text) == Worth(0.0)

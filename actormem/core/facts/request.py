@@ -21,7 +21,9 @@ __all__ = ["EXTRACTION_WINDOW_TOKENS_MIN", "FACTS_SCHEMA", "ExtractionRequest", 
 EXTRACTION_WINDOW_TOKENS_MIN: Final = 2_000  # instructions, one message and a reply; below it rules alone
 TEXT_CHARS: Final = 4_000  # of each message; what a person says of himself stands in the first page
 TEXT_CHARS_MIN: Final = 200
-BEFORE_CHARS: Final = 400  # of what was said before it: the question stands at the end
+BEFORE_CHARS: Final = 400  # of what was said before an answer: the question stands at its end
+BEFORE_MORE_CHARS: Final = 160  # and before who says more: to know whom "she" means, and what "that" is
+ANSWER_CHARS: Final = 120  # as many at most are an answer
 REPLY_TOKENS_EACH: Final = 250  # a few facts a message
 REPLY_TOKENS_MAX: Final = 2_000
 REPLY_PART: Final = 3  # of the window
@@ -174,6 +176,7 @@ def row_of(number: int, said: Said, chars: int) -> dict[str, JsonValue]:
         moment = datetime.fromtimestamp(said.time_ms / 1000, UTC).astimezone(said.zone)
         row["time"] = moment.isoformat(timespec="minutes")
     if said.before:
-        row["before"] = said.before[-min(BEFORE_CHARS, chars) :]
+        most = BEFORE_CHARS if len(said.text) <= ANSWER_CHARS else BEFORE_MORE_CHARS
+        row["before"] = said.before[-min(most, chars) :]
     row["text"] = said.text[:chars]
     return row

@@ -58,9 +58,11 @@ MOMENTARY: Final = re.compile(
     re.IGNORECASE,
 )
 WISHES: Final = re.compile(
-    r"\b(?:remember|keep in mind|bear in mind|don't forget|do not forget|take note|note that|make a note|for future|"
+    r"(?<!\bi )(?<!\bwe )(?<!do you )(?<!still )(?<!can't )(?<!cannot )(?<!don't )(?<!didn't )\bremember\b"
+    r"|\b(?:keep in mind|bear in mind|don't forget|do not forget|take note|note that|make a note|for future|"
     r"from now on|going forward|in future|in the future|for the record)\b"
-    r"|记住|记一下|记下|记得|请记|别忘|不要忘|备注一下|以后|今后|从现在起|从现在开始|往后",
+    r"|记住|记一下|记下|(?<![我他她们还])记得|请记|别忘|不要忘|备注一下|今后|从现在起|从现在开始"
+    r"|(?:^|[，,；;：:、。！？!?\s])(?:以后|往后)",  # 午饭以后 is only after lunch
     re.IGNORECASE,
 )
 ASKED: Final = re.compile(r"[?？]\s*$")
