@@ -21,6 +21,7 @@ everything that is decided without waiting; `kernel` is what an actor is; `ports
 and `storage` and `adapters` are what stands there.
 """
 
+from actormem import blocking as blocking
 from actormem.core.budget import Budget
 from actormem.core.context.assembly import Context
 from actormem.core.context.layout import Layout

@@ -41,7 +41,8 @@ class Turn:
 
     Entering it adds the user's message, recalls and builds the context. Leaving it records the reply and the
     outcome: `complete` after a whole reply, `partial` where the stream ended early, `unanswered` without a
-    reply, `failed` where the block raised. An outcome is recorded under cancellation too.
+    reply or at calls whose results are still to come (the same id goes on with them), `failed` where the block
+    raised. An outcome is recorded under cancellation too.
 
     Attributes:
         messages: The newest context, ready for `chat.completions.create(messages=…)`.
@@ -282,7 +283,7 @@ class Turn:
 
     def _outcome(self) -> Outcome:
         """What follows from what was said."""
-        if not self._pending or self._pending[-1].role == "tool":
+        if not self._pending or self._pending[-1].role == "tool" or self._pending[-1].tool_calls:
             return "unanswered"
         return "complete" if self._whole else "partial"
 

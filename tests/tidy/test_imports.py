@@ -10,6 +10,7 @@ from tests.tidy import source
 
 INNER = {"errors", "limits"}
 FRONT = {
+    "blocking",
     "closing",
     "documents",
     "exporting",
@@ -75,7 +76,7 @@ PARTS = {
     ),
     "integrations": (
         {"__init__", "integrations"},
-        {"anyio", "langchain_core", "langgraph", "mcp", "msgspec"},
+        {"agents", "anyio", "langchain_core", "langgraph", "mcp", "msgspec", "openai", "typing_extensions"},
     ),
     "cli": ({"cli", "server", "__init__", "integrations"}, {"anyio", "mcp", "msgspec", "tqdm", "uvicorn"}),
 }

@@ -102,6 +102,16 @@ async def cancelled_at_the_end(session: Session) -> None:
             scope.cancel()
 
 
+async def left_at_its_calls(session: Session) -> None:
+    async with session.turn("q") as turn:
+        turn.reply({"role": "assistant", "content": "wait", "tool_calls": [CALL]})
+
+
+async def streamed_up_to_its_calls(session: Session) -> None:
+    async with session.turn("q") as turn:
+        turn.feed(chunk("wait", calls=[CALL], finish="tool_calls"))
+
+
 @pytest.mark.parametrize(
     ("body", "outcome", "texts"),
     [
@@ -110,6 +120,8 @@ async def cancelled_at_the_end(session: Session) -> None:
         (broken_off, "partial", ["q", "half"]),
         (nothing, "unanswered", ["q"]),
         (only_a_tool_result, "unanswered", ["q", "wait", "sent"]),
+        (left_at_its_calls, "unanswered", ["q", "wait"]),
+        (streamed_up_to_its_calls, "unanswered", ["q", "wait"]),
         (raised, "failed", ["q", "half"]),
         (cancelled_while_streaming, "partial", ["q", "half"]),
         (cancelled_before_a_word, "unanswered", ["q"]),
@@ -210,6 +222,22 @@ async def test_a_tool_loop_that_was_left_is_taken_up_after_its_results() -> None
             assert [m["role"] for m in turn.messages] == ["user", "assistant", "tool"]
             turn.reply("sent")
         assert [m.text for m in await session.messages()] == ["q", "wait", "sent", "sent"]
+
+
+async def test_a_turn_that_was_left_at_its_calls_goes_on_with_their_results() -> None:
+    async with opened() as runtime:
+        session = await runtime.spawn("s", user="ada")
+        async with session.turn("q", id="q-1") as turn:
+            first = turn.messages
+            turn.reply({"role": "assistant", "content": "wait", "tool_calls": [CALL]})
+        await runtime.settle()
+        async with session.turn("q", id="q-1") as turn:
+            await turn.add(RESULT)
+            second = await turn.context()
+            turn.reply("sent")
+        assert second[: len(first)] == first
+        assert [m["role"] for m in second] == ["user", "assistant", "tool"]
+        assert [one.outcome for one in await session.turns()] == ["complete"]
 
 
 async def test_a_reply_whose_adding_is_cancelled_is_not_lost() -> None:
