@@ -18,7 +18,7 @@ from actormem.errors import StoppedError, UsageError
 from actormem.exporting import OwnerExport, SessionExport
 from actormem.front import Given, Progress, kinds_or_none, milliseconds, owner_of, positive, told
 from actormem.knowledge import Imported
-from actormem.memory import imported_messages
+from actormem.memory import UNSET, Unset, imported_messages
 from actormem.ports import BaseRow, OwnerRow
 from actormem.remote import wire
 from actormem.remote.address import message_fields
@@ -126,9 +126,20 @@ class RemoteMemory:
         answer = await self._ask("value", owner_of(user, tenant), attribute=attribute, scope=scope)
         return cast("wire.MaybeItem", answer).item
 
-    async def edit(self, item_id: str, text: str, *, user: str, tenant: str = "") -> Item:
+    async def edit(
+        self,
+        item_id: str,
+        text: str,
+        *,
+        user: str,
+        tenant: str = "",
+        value: str | None = None,
+        expires: datetime | Unset | None = UNSET,
+    ) -> Item:
         """As `Runtime.edit`."""
-        return await self._ask("edit", owner_of(user, tenant), {"text": text}, item=item_id)
+        ends = {} if isinstance(expires, Unset) else {"expires": _moment("expires", expires)}
+        body = {"text": text, "value": value, **ends}
+        return await self._ask("edit", owner_of(user, tenant), body, item=item_id)
 
     async def archive(self, item_id: str, *, user: str, tenant: str = "", archived: bool = True) -> Item:
         """As `Runtime.archive`."""
@@ -173,9 +184,11 @@ class RemoteMemory:
         """As `Runtime.checkup`."""
         return await self._slow("checkup", owner_of(user, tenant), {"apply": apply})
 
-    async def owners(self, *, limit: int = 100) -> tuple[OwnerRow, ...]:
+    async def owners(
+        self, *, limit: int = 100, tenant: str | None = None, prefix: str = ""
+    ) -> tuple[OwnerRow, ...]:
         """As `Runtime.owners`; with a key, those of its tenant."""
-        return await self._ask("owners", None, limit=limit)
+        return await self._ask("owners", None, limit=limit, of_tenant=tenant, prefix=prefix)
 
     async def export_user(self, user: str, *, tenant: str = "") -> OwnerExport:
         """As `Runtime.export_user`."""

@@ -115,6 +115,13 @@ class Limited(Query, frozen=True, kw_only=True):
     limit: int = 100
 
 
+class WhichOwners(Limited, frozen=True, kw_only=True):
+    """Whose: of one tenant or, where that is not said, of all a key reaches; with ids that begin so."""
+
+    of_tenant: str | None = None
+    prefix: str = ""
+
+
 class OfBase(Query, frozen=True, kw_only=True):
     """Which knowledge base."""
 
@@ -192,7 +199,7 @@ OPERATIONS: tuple[Operation, ...] = (
               "Put documents into a knowledge base.", "tenant"),
     Operation("remove_knowledge", "DELETE", "/api/knowledge", OfBase, None, Receipt,
               "Erase a knowledge base.", "tenant"),
-    Operation("owners", "GET", "/api/owners", Limited, None, tuple[OwnerRow, ...],
+    Operation("owners", "GET", "/api/owners", WhichOwners, None, tuple[OwnerRow, ...],
               "Whose memories there are, with counts.", "tenant"),
     Operation("statistics", "GET", "/api/statistics", Query, None, RuntimeStatistics,
               "Counts since opening, and what is in memory now.", "server"),

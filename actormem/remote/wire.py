@@ -314,9 +314,11 @@ class Remembering(Request, frozen=True, kw_only=True):
 
 
 class Editing(Request, frozen=True, kw_only=True):
-    """Give an item another text."""
+    """Give an item another text; where they are given, another value, and an end (null: none)."""
 
     text: str
+    value: str | None = None
+    expires: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Archiving(Request, frozen=True, kw_only=True):

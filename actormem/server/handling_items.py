@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 
+from msgspec import UNSET
+
 from actormem import Checkup, Item, Recall, Receipt, UsageError
 from actormem.remote import wire
 from actormem.server.requests import Call, moment
@@ -10,7 +12,6 @@ from actormem.server.requests import Call, moment
 __all__ = ["ITEM_HANDLERS"]
 
 Handler = Callable[[Call], Awaitable[object]]
-OWNERS_MAX = 10_000
 
 
 async def health(call: Call) -> wire.Health:
@@ -72,8 +73,12 @@ async def item(call: Call) -> Item:
 
 async def edit(call: Call) -> Item:
     """Another text."""
+    asked = call.body
+    expires = UNSET if asked.expires is UNSET else moment("expires", asked.expires)
     try:
-        return await call.runtime.edit(call.query.item, call.body.text, **call.whose)
+        return await call.runtime.edit(
+            call.query.item, asked.text, **call.whose, value=asked.value, expires=expires
+        )
     finally:
         call.state.contexts.drop(call.owner)
 
@@ -159,13 +164,11 @@ async def remove_knowledge(call: Call) -> Receipt:
 
 async def owners(call: Call) -> object:
     """Whose memories there are; of one tenant, where the key is for one."""
-    limit, tenant = call.query.limit, call.grant.tenant
-    if not 1 <= limit <= OWNERS_MAX:
-        raise UsageError(f"limit must lie in 1 to {OWNERS_MAX}, not {limit}")
-    if tenant is None:
-        return await call.runtime.owners(limit=limit)
-    rows = await call.runtime.owners(limit=OWNERS_MAX)
-    return tuple(row for row in rows if row.owner.tenant == tenant)[:limit]
+    asked, own = call.query, call.grant.tenant
+    if own is not None and asked.of_tenant not in (None, own):
+        return ()
+    tenant = asked.of_tenant if own is None else own
+    return await call.runtime.owners(limit=asked.limit, tenant=tenant, prefix=asked.prefix)
 
 
 async def statistics(call: Call) -> object:

@@ -15,7 +15,17 @@ from actormem.remote.runtime import RemoteRuntime
 from tests.edge.served import Served, served
 from tests.runtimes import chunk
 
-INSIDE = {"ask", "ask_memory", "attached", "check_loop", "closed", "resume", "wake_bases"}
+INSIDE = {
+    "ask",
+    "ask_memory",
+    "attached",
+    "check_loop",
+    "closed",
+    "observe",
+    "resume",
+    "tell_of",
+    "wake_bases",
+}
 """Methods of a runtime that are for its own parts."""
 
 
@@ -109,7 +119,10 @@ async def test_outcomes_arrive() -> None:
 
 
 @pytest.mark.anyio
-async def test_memories_are_what_they_are_in_the_process() -> None:
+        edited = await runtime.edit(
+            item.id, "The user likes green tea.", user="ada", value="green tea", expires=None
+        )
+        assert (edited.version, edited.value) == (2, "green tea")
     async with connected() as (runtime, one):
         since = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
         item = await runtime.remember(
@@ -135,7 +148,8 @@ async def test_memories_are_what_they_are_in_the_process() -> None:
         exported = await runtime.export_user("ada")
         assert exported.items == (await one.runtime.export_user("ada")).items
         assert (await runtime.forget(item.id, user="ada")).item_count >= 1
-        assert [row.owner.user for row in await runtime.owners()] == ["ada"]
+        assert [row.owner.user for row in await runtime.owners(tenant="", prefix="a")] == ["ada"]
+        assert await runtime.owners(prefix="b") == ()
         assert (await runtime.statistics()).record.commit_count > 0
         assert (await runtime.forget_user("ada")).found_count == 0
         assert await runtime.items("ada", history=True) == ()

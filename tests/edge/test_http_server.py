@@ -216,7 +216,7 @@ async def test_summary_blocks_name_what_they_stand_for() -> None:
         ("PUT", "/api/session", S, b'{"timezone": "Mars/SECRET"}', 400, "unknown"),
         ("PATCH", "/api/recall", ADA, b"{}", 405, "no such method"),
         ("GET", "/api/SECRET", ADA, None, 404, "nothing at this path"),
-        ("GET", "/api/owners", {"limit": "0"}, None, 400, "1 to"),
+        ("GET", "/api/owners", {"limit": "0"}, None, 400, "limit"),
     ],
 )  # fmt: skip
 async def test_wrong_requests_say_what_was_expected_and_change_nothing(
@@ -306,6 +306,8 @@ async def test_the_owner_comes_from_the_key(keys: dict[str, str]) -> None:
         rows = await ok(client.get("/api/owners", headers=bearer(keys["shop"])))
         assert [row["owner"] for row in rows] == [{"tenant": "shop", "user": "ada"}]
         assert await ok(client.get("/api/owners", headers=bearer(keys["bank"]))) == []
+        others = client.get("/api/owners", params={"of_tenant": "shop"}, headers=bearer(keys["bank"]))
+        assert await ok(others) == []
         who = {"x-actormem-session": "s", "x-actormem-user": "bob"}
         await refused(
             client.post("/v1/chat/completions", headers={**bearer(keys["ada"]), **who}, json={}), 403
