@@ -1,5 +1,6 @@
 """What every test may use: the event loops, by name; and generated examples that are the same at each run."""
 
+import faulthandler
 from importlib.util import find_spec
 from typing import Any
 
@@ -31,6 +32,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _on_uvloop(item: pytest.Item) -> bool:
     called = getattr(item, "callspec", None)
     return called is not None and called.params.get("anyio_backend") == "uvloop"
+
+
+@pytest.fixture
+def as_long_as_it_takes() -> None:
+    """For what is told on the command line how long to go on: it is not ended as one that waits for ever."""
+    faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -119,10 +119,7 @@ async def test_outcomes_arrive() -> None:
 
 
 @pytest.mark.anyio
-        edited = await runtime.edit(
-            item.id, "The user likes green tea.", user="ada", value="green tea", expires=None
-        )
-        assert (edited.version, edited.value) == (2, "green tea")
+async def test_memories_are_what_they_are_in_the_process() -> None:
     async with connected() as (runtime, one):
         since = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
         item = await runtime.remember(
@@ -132,7 +129,10 @@ async def test_outcomes_arrive() -> None:
         recalled = await runtime.recall("tea", user="ada", limit=3, kinds=["fact"])
         assert recalled[0].item.id == item.id
         assert recalled[0].why == (await one.runtime.recall("tea", user="ada", kinds=["fact"]))[0].why
-        assert (await runtime.edit(item.id, "The user likes green tea.", user="ada")).version == 2
+        edited = await runtime.edit(
+            item.id, "The user likes green tea.", user="ada", value="green tea", expires=None
+        )
+        assert (edited.version, edited.value) == (2, "green tea")
         assert (await runtime.archive(item.id, user="ada")).state == "archived"
         assert await runtime.items("ada") == ()
         assert await runtime.items("ada", kinds=()) == ()

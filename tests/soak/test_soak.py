@@ -45,6 +45,7 @@ def minutes(request: pytest.FixtureRequest) -> float:
 
 
 @pytest.mark.soak
+@pytest.mark.usefixtures("as_long_as_it_takes")
 async def test_nothing_grows(tmp_path: Path, minutes: float) -> None:
     seen = await lived(tmp_path / "memory", minutes * 60, ROUNDS_MIN)
     sys.stdout.write(told(seen) + "\n")
