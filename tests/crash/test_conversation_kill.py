@@ -35,10 +35,12 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.anyio
 async def test_a_kill_leaves_conversations_as_they_were_acknowledged(
-    tmp_path: Path, pytestconfig: pytest.Config
+    tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    rounds = pytestconfig.getoption("--rounds") or ROUNDS
-    await kill_and_look(tmp_path, rounds, random.Random("conversation"))
+    rounds = request.config.getoption("--rounds")
+    if rounds:
+        request.getfixturevalue("as_long_as_it_takes")
+    await kill_and_look(tmp_path, rounds or ROUNDS, random.Random("conversation"))
 
 
 @pytest.mark.anyio
