@@ -1,6 +1,7 @@
 """What every test may use: the event loops, by name; and generated examples that are the same at each run."""
 
 import faulthandler
+import gc
 from importlib.util import find_spec
 from typing import Any
 
@@ -44,3 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Sizes of what is run by hand: `tests/crash/test_conversation_kill.py` and `tests/soak`."""
     parser.addoption("--rounds", type=int, default=None, help="kills of a conversing process, by hand")
     parser.addoption("--minutes", type=float, default=10.0, help="how long `pytest -m soak` lasts")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Thousands of tests are objects too, which every collection of garbage would look at again."""
+    gc.collect()
+    gc.freeze()
