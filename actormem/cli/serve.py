@@ -24,12 +24,13 @@ __all__ = ["add_key_command", "add_serve", "key", "serve"]
 
 PORT = 8377
 ABOUT = """\
-Opens a folder and serves it: REST under /api (see /openapi.json), live events at /api/events, and with --upstream a
-proxy at /v1: any OpenAI client gets memory by its base_url and two headers, X-Actormem-User and X-Actormem-Session.
-Several workers share one memory by actormem.connect(URL). It listens to this machine alone, unless there are keys."""
+Opens a folder and serves it: a page at / for people, REST under /api (see /openapi.json), live events at /api/events,
+and with --upstream a proxy at /v1: any OpenAI client gets memory by its base_url and two headers, X-Actormem-User and
+X-Actormem-Session. Several workers share one memory by actormem.connect(URL). It listens to this machine alone, unless
+there are keys."""
 EXAMPLES = """\
 examples:
-  actormem serve memory/                                    REST for this machine
+  actormem serve memory/                                    page and REST for this machine
   actormem serve memory/ --unix /run/app/memory.sock        for the workers of this user
   actormem serve memory/ --upstream https://api.openai.com/v1
   actormem key keys.json --name shop --tenant shop --all-users
@@ -135,6 +136,7 @@ class Parts:
             grants,
             listening,
             metrics,
+            pages,
             rates,
             serving,
             settings,
@@ -146,7 +148,7 @@ class Parts:
         self.is_local, self.address_of = listening.is_local, listening.address_of
         self._application, self._state = application.application, state.ServerState
         self._tcp, self._unix, self._serve = listening.tcp_socket, listening.unix_socket, serving.serve
-        self._local_hosts, self._rates = door.local_hosts, rates.Rates
+        self._local_hosts, self._rates, self._pages = door.local_hosts, rates.Rates, pages
         self._measured = metrics.measured
 
     def bound(self, unix: Path | None, host: str, port: int) -> "socket.socket":
@@ -170,7 +172,8 @@ class Parts:
                 keys=keys,
                 rates=self._rates(options.rate, time.monotonic),
                 hosts=self._local_hosts(options.allow_host) if local else options.allow_host,
-                pages=[route],
+                pages=[route, *self._pages.page_routes()],
+                open_paths=self._pages.page_paths(),
             )
             return await self._serve(shared, made, bound, drain_s=options.drain)
 

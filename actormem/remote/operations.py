@@ -130,6 +130,8 @@ class OfBase(Query, frozen=True, kw_only=True):
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("health", "GET", "/api/health", Query, None, wire.Health, "Whether the server is up."),
+    Operation("grant", "GET", "/api/grant", Query, None, wire.Granted,
+              "What the key that is sent opens: one user's memory, or that of all users of a tenant."),
     # sessions
     Operation("sessions", "GET", "/api/sessions", Query, None, tuple[SessionRow, ...],
               "The user's sessions, newest change first."),

@@ -23,6 +23,7 @@ __all__ = [
     "Count",
     "Editing",
     "Ending",
+    "Granted",
     "Health",
     "HistoryImport",
     "KnowledgeImport",
@@ -71,6 +72,20 @@ class Health(Answer, frozen=True, kw_only=True):
 
     version: str
     open_turns: int
+
+
+class Granted(Answer, frozen=True, kw_only=True):
+    """What the key that was sent opens.
+
+    Attributes:
+        name: Of the key; `local` where the server asks for none.
+        tenant: Whose users; null for everybody's.
+        user: The one user whose memory it opens; null for all users of the tenant.
+    """
+
+    name: str
+    tenant: str | None
+    user: str | None
 
 
 class Count(Answer, frozen=True, kw_only=True):

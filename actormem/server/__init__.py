@@ -1,7 +1,8 @@
-"""The HTTP server: REST, live events, and a proxy that gives any OpenAI client a memory. Needs `actormem[server]`.
+"""The HTTP server: REST, live events, a page for people, and a proxy that gives any OpenAI client a memory.
+Needs `actormem[server]`.
 
 Read on in `application`, where it is put together; `door` says who comes in, the two `handling` modules what is done
-for him, `proxy` how a chat completion goes through.
+for him, `proxy` how a chat completion goes through; `pages` hands out the files of the page at `/`.
 
 Example: beside `actormem serve memory/ --upstream https://api.openai.com/v1` any client of OpenAI's has a memory; it
 may send its whole history, or the newest message alone.

@@ -62,7 +62,7 @@ class Door:
             return
         headers = Headers(scope=scope)
         try:
-            self._check_host(headers)
+            self._check_host(headers, scope)
             grant = self._grant(headers, scope["path"])
             self._check_rate(grant)
         except RefusedError as error:
@@ -85,7 +85,7 @@ class Door:
         if running.cancelled_caught and not begun:
             await failure_response(StoppedError(CUT_OFF, reason="the server stops"))(scope, receive, send)
 
-    def _check_host(self, headers: Headers) -> None:
+    def _check_host(self, headers: Headers, scope: Scope) -> None:
         """A page of somebody else's, in a browser on this machine, is not let in, whatever name it calls us by."""
         host = headers.get("host", "")
         if self._hosts and _name(host) not in self._hosts:
@@ -93,7 +93,8 @@ class Door:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             raise RefusedError("requests of pages of other origins are refused", status=403)
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        followed = scope["path"] in self._open_paths and headers.get("sec-fetch-dest") == "document"  # a link
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not followed:
             raise RefusedError("requests of pages of other sites are refused", status=403)
 
     def _check_rate(self, grant: Grant) -> None:

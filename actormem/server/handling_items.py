@@ -19,6 +19,11 @@ async def health(call: Call) -> wire.Health:
     return wire.Health(version=version("actormem"), open_turns=len(call.state.turns))
 
 
+async def grant(call: Call) -> wire.Granted:
+    """What the caller may see."""
+    return wire.Granted(name=call.grant.name, tenant=call.grant.tenant, user=call.grant.user)
+
+
 async def recall(call: Call) -> Recall:
     """Find."""
     asked: wire.Recalling = call.body
@@ -185,7 +190,7 @@ async def settle(call: Call) -> wire.Nothing:
 ITEM_HANDLERS: dict[str, Handler] = {
     one.__name__: one
     for one in (
-        health, recall, items, remember, item, edit, forget, archive, value, import_history, export_user, checkup,
-        forget_user, knowledge, import_knowledge, remove_knowledge, owners, statistics, settle,
+        health, grant, recall, items, remember, item, edit, forget, archive, value, import_history, export_user,
+        checkup, forget_user, knowledge, import_knowledge, remove_knowledge, owners, statistics, settle,
     )
 }  # fmt: skip

@@ -49,10 +49,14 @@ async def running(app: Any) -> AsyncGenerator[str]:
 
 @asynccontextmanager
 async def served(
-    *, settings: ServerSettings | None = None, path: Any = None, **options: Any
+    *,
+    settings: ServerSettings | None = None,
+    path: Any = None,
+    embedder: Any = "hashing",
+    **options: Any,
 ) -> AsyncGenerator[Served]:
     """A memory behind a real server."""
-    async with actormem.open(path, embedder="hashing", durability="process") as runtime:
+    async with actormem.open(path, embedder=embedder, durability="process") as runtime:
         state = ServerState(runtime, settings or ServerSettings())
         try:
             async with running(application(state, **options)) as url:

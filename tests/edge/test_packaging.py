@@ -77,6 +77,9 @@ def test_the_wheel_holds_the_package_with_its_data_and_no_tests(built: Built) ->
         names = set(archive.namelist())
     assert "actormem/py.typed" in names
     assert "actormem/cli/demo_conversation.json" in names
+    page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "actormem/server/page").iterdir()}
+    assert len(page) > 20
+    assert page <= names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"actormem"}
     assert not [name for name in names if "test_" in name or "__pycache__" in name]

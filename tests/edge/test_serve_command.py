@@ -83,6 +83,8 @@ async def serving(folder: Path, *options: object) -> AsyncGenerator[tuple[Child,
 async def test_a_signal_ends_it_in_time_and_what_was_left_is_told(tmp_path: Path) -> None:
     async with serving(tmp_path / "memory", "--port", 0, "--drain", 5) as (one, url):
         assert url.startswith("http://127.0.0.1:")
+        async with client_library().AsyncClient(base_url=url) as client:
+            assert "<title>actormem</title>" in (await client.get("/")).text
         async with actormem.connect(url) as runtime, runtime.events("ada") as events:
             session = await runtime.spawn("s", user="ada")
             await session.turn("hello", id="q").__aenter__()
