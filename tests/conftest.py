@@ -2,6 +2,7 @@
 
 import faulthandler
 import gc
+from collections.abc import Generator
 from importlib.util import find_spec
 from typing import Any
 
@@ -49,5 +50,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Thousands of tests are objects too, which every collection of garbage would look at again."""
+    leave_alone_what_stays()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def little_for_the_collector() -> Generator[None, None, None]:
+    """Nor does it look at what the modules before have left: reports, caches, libraries."""
+    yield
+    leave_alone_what_stays()
+
+
+def leave_alone_what_stays() -> None:
     gc.collect()
     gc.freeze()

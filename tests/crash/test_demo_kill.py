@@ -87,6 +87,7 @@ async def test_the_killed_session_goes_on_where_it_was(tmp_path: Path) -> None:
     assert after[-1] == {"role": "assistant", "content": "在的。"}
 
 
+@pytest.mark.full
 def test_the_demo_plays_again_to_a_good_end_in_a_folder_where_it_was_killed(tmp_path: Path) -> None:
     killed_after(tmp_path, KILL_AFTER)
     with demo(tmp_path, stderr=subprocess.STDOUT) as process:
