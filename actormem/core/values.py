@@ -242,7 +242,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         item: The memory.
-        score: 0 to 1, larger is better; comparable inside one recall only.
+        score: From 0 up, larger is better, about 1 for one that fits by every arm; comparable inside one recall only.
         why: The share of each arm in the score, by name; `rewrite` is that of other words for the query.
         before: What was said right before it, where it says little without that: "Yes, the blue one."
         outdated: What its words state and is no longer so, where the item is a message that said it.
