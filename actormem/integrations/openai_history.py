@@ -15,6 +15,7 @@ assistant message that the program has changed stands where the session has its 
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -35,7 +36,6 @@ class Log:
         keys: Of the newest messages, oldest first.
         whole: Whether these are all of them.
         turn_id: Of the newest turn, where it was not answered to its end; else empty.
-        question: The user's message of that turn.
         answers: Items of the Responses API that the model answered in that turn, by the first call among them.
     """
 
@@ -43,7 +43,6 @@ class Log:
         self.keys: deque[Key] = deque(keys)
         self.whole = True
         self.turn_id = ""
-        self.question: Item = {}
         self.answers: dict[str, list[Item]] = {}
         self._turn_length = 0
 
@@ -58,17 +57,17 @@ class Log:
         self.keys.append(key)
         self._turn_length += 1
 
-    def asked(self, turn_id: str, question: Item, *, length: int = 0) -> None:
+    def asked(self, turn_id: str, *, length: int = 0) -> None:
         """A turn has begun.
 
         Args:
             length: Messages of it that are among the keys already.
         """
-        self.turn_id, self.question, self.answers, self._turn_length = turn_id, question, {}, length
+        self.turn_id, self.answers, self._turn_length = turn_id, {}, length
 
     def answered(self) -> None:
         """The turn has come to its end."""
-        self.turn_id, self.question, self.answers, self._turn_length = "", {}, {}, 0
+        self.turn_id, self.answers, self._turn_length = "", {}, 0
 
     def of_turn(self) -> list[Key]:
         """The messages of the newest turn, where it was not answered to its end."""
@@ -101,13 +100,14 @@ def split_system(messages: Sequence[Item]) -> tuple[str | None, list[Item]]:
 
 
 def key_of(message: Mapping[str, Any]) -> Key:
-    """What a message is known by."""
+    """What a message is known by: never its words, which are to be nowhere once they are forgotten."""
     role, calls = str(message.get("role")), message.get("tool_calls") or ()
     if role == "tool":
         return role, str(message.get("tool_call_id"))
     if calls:
         return role, *(str(call.get("id")) for call in calls)
-    return role, "", _words(message.get("content"))
+    words = _words(message.get("content")).encode(errors="replace")
+    return role, "", blake2b(words, digest_size=16).hexdigest()
 
 
 def new_of(given: Sequence[Item], log: Log) -> New | None:

@@ -159,6 +159,11 @@ class Exchanges:
         """
         messages = _messages(given)
         prompt, said = split_system(messages)
+        if not said or said[-1].get("role") == "assistant":
+            raise UsageError(
+                "nothing is there to be answered",
+                hint="the last message must be the user's or a tool's result",
+            )
         prompts = [one for one in (system, prompt) if one is not None]
         handle = await self._runtime.spawn(
             cast("str", session),
@@ -168,11 +173,6 @@ class Exchanges:
             system="\n\n".join(prompts) if prompts else UNSET,
             tools=cast("Sequence[Mapping[str, object]]", tools) if tools else UNSET,
         )
-        if not said or said[-1].get("role") == "assistant":
-            raise UsageError(
-                "nothing is there to be answered",
-                hint="the last message must be the user's or a tool's result",
-            )
         await self._end_left(handle.key)
         exchange = await self._opened(handle, said)
         return handle.key, exchange
@@ -221,12 +221,12 @@ class Exchanges:
             for one in new.before:
                 log.heard(key_of(one))
         asked = new.question
-        turn = session.turn(log.question, id=log.turn_id) if asked is None else session.turn(asked)
+        turn = await _left(session, log.turn_id) if asked is None else session.turn(asked)
         exchange = Exchange(turn, log, lambda: self._logs.pop(session.key, None))
         await turn.__aenter__()
         try:
             if asked is not None:
-                log.asked(turn.id, asked)
+                log.asked(turn.id)
                 log.heard(key_of(asked))
             for one in new.after:
                 await turn.add(one)
@@ -247,6 +247,14 @@ class Exchanges:
             self._logs.popitem(last=False)
 
 
+async def _left(session: Session, turn_id: str) -> Turn:
+    """The turn that was left, to go on with."""
+    for message in await session.messages():
+        if message.id == turn_id:
+            return session.turn(json.loads(message.wire), id=turn_id)
+    raise UsageError("nothing is there to be answered", hint="the question was forgotten; ask again")
+
+
 async def _read(session: Session) -> Log:
     """What there is to know of a session."""
     messages = await session.messages()
@@ -256,8 +264,7 @@ async def _read(session: Session) -> Log:
         places = [place for place, one in enumerate(messages) if one.id == turns[-1].id]
         later = messages[places[0] + 1 :] if places else ()
         if places and not any(one.role == "user" for one in later):
-            question = json.loads(messages[places[0]].wire)
-            log.asked(turns[-1].id, question, length=len(messages) - places[0])
+            log.asked(turns[-1].id, length=len(messages) - places[0])
     return log
 
 

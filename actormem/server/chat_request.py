@@ -5,7 +5,9 @@ message and what follows it (tool calls and their results) are the turn; what st
 session that is not new has already.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -18,7 +20,7 @@ from actormem.server.grants import Grant
 from actormem.server.loose import entries, loose_json
 from actormem.server.loose import fields as fields_of
 
-__all__ = ["ChatRequest", "Whose", "same_words", "whose"]
+__all__ = ["ChatRequest", "Whose", "same_words", "whose", "words_mark"]
 
 SESSION, USER, TENANT, MESSAGE = (
     "x-actormem-session",
@@ -104,6 +106,12 @@ def whose(headers: Headers, grant: Grant) -> Whose:
 def same_words(one: object, other: object) -> bool:
     """Whether two contents say the same: a text, and a list of that one text, do."""
     return _comparable(one) == _comparable(other)
+
+
+def words_mark(content: object) -> str:
+    """The same for contents that say the same, and no word of them: it may be kept of what is to be forgotten."""
+    words = json.dumps(_comparable(content), sort_keys=True, default=repr)
+    return blake2b(words.encode(errors="replace"), digest_size=16).hexdigest()
 
 
 def _header(headers: Headers, name: str) -> str:

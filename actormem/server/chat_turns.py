@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from actormem import UNSET, Budget, OverloadedError, Owner, PastTurn, Session, SessionKey
-from actormem.server.chat_request import ChatRequest, Whose, same_words
+from actormem.server.chat_request import ChatRequest, Whose, same_words, words_mark
 from actormem.server.loose import entries, fields
 from actormem.server.state import ServerState
 from actormem.server.turns import HeldTurn
@@ -22,9 +22,8 @@ SESSIONS_MAX = 10_000  # sessions whose newest turn is remembered; of others it 
 TURN_WAIT_S = 30.0  # for the request before it, of the same session
 REQUEST = "proxy"
 ASKED_AGAIN = ("unanswered", "failed")
-Last = tuple[
-    str, object
-]  # id and content of the newest turn's message, where nothing has come of it; else empty
+Last = tuple[str, str]  # id, and mark of the words, of the newest turn's message where nothing has come of it
+NOTHING: Last = ("", "")
 
 
 class ChatTurns:
@@ -88,7 +87,7 @@ class ChatTurns:
         except BaseException:
             held.busy = False
             raise
-        self._remember(session.key, (held.turn.id, asked.said.get("content")))
+        self._remember(session.key, (held.turn.id, words_mark(asked.said.get("content"))))
         self._state.contexts.keep(session.key, held.turn.id, held.turn.messages, mark)
         return held
 
@@ -98,10 +97,10 @@ class ChatTurns:
         if call_ids:
             held.called |= call_ids
             self._state.turns.touch(held)
-            self._remember(held.key, ("", None))
+            self._remember(held.key, NOTHING)
             return
         await self._state.turns.end(held)
-        self._remember(held.key, ("", None))
+        self._remember(held.key, NOTHING)
 
     async def left(self, held: HeldTurn) -> None:
         """No whole reply has come: what was said is recorded, and where nothing was the turn may be asked again."""
@@ -109,7 +108,7 @@ class ChatTurns:
         said = held.turn.first_token_ms is not None
         await self._state.turns.end(held)
         if said:
-            self._remember(held.key, ("", None))
+            self._remember(held.key, NOTHING)
 
     async def _session(self, asked: ChatRequest, whose: Whose) -> Session:
         budget = self._state.settings.budget_tokens
@@ -134,7 +133,7 @@ class ChatTurns:
         if not messages:
             if asked.history:
                 await session.add_many([*asked.history, *asked.beside])
-            found: Last = ("", None)
+            found = NOTHING
         else:
             found = _unanswered(turns, {one.id: one.content for one in messages})
         self._remember(session.key, found)
@@ -182,12 +181,12 @@ async def _read_calls(held: HeldTurn, session: Session) -> None:
 
 def _same(waiting: HeldTurn | None, last: Last, asked: ChatRequest) -> str:
     """The id of the turn that these words have begun already, or an empty string."""
-    if last[0] and same_words(last[1], asked.said.get("content")):
+    if last[0] and last[1] == words_mark(asked.said.get("content")):
         return last[0]
     return waiting.turn.id if waiting is not None and asked.after else ""
 
 
 def _unanswered(turns: tuple[PastTurn, ...], contents: dict[str, Any]) -> Last:
     if turns and turns[-1].outcome in ASKED_AGAIN:
-        return turns[-1].id, contents.get(turns[-1].id)
-    return "", None
+        return turns[-1].id, words_mark(contents.get(turns[-1].id))
+    return NOTHING

@@ -18,7 +18,7 @@ def heard(*messages: dict[str, Any], turn: int = 0) -> Log:
     """A session that has these messages; the last so many belong to a turn that was not answered to its end."""
     log = Log(key_of(one) for one in messages)
     if turn:
-        log.asked("t", messages[-turn], length=turn)
+        log.asked("t", length=turn)
     return log
 
 
@@ -183,3 +183,12 @@ class Program:
             return whole
         questions = [place for place, one in enumerate(whole) if one["role"] == "user"]
         return whole[questions[-2] :] if len(questions) > 1 else whole
+
+
+def test_a_message_is_known_by_a_mark_that_holds_none_of_its_words() -> None:
+    message = {"role": "user", "content": "My secret is Timbuktu."}
+    assert "Timbuktu" not in str(key_of(message))
+    assert key_of(message) == key_of(
+        {"role": "user", "content": [{"type": "text", "text": message["content"]}]}
+    )
+    assert key_of(message) != key_of({"role": "user", "content": "My secret is Lhasa."})
