@@ -18,7 +18,9 @@ crash cut off, and what `Retention` lets go.
 Where to read on: `opening` puts the parts together; `session` and `turn` are what a user holds, `memory`,
 `knowledge`, `upkeep` and `exporting` what the runtime says of items; `actors` are those five kinds; `core` is
 everything that is decided without waiting; `kernel` is what an actor is; `ports` is what is asked of the outside,
-and `storage` and `adapters` are what stands there.
+and `storage` and `adapters` are what stands there. `blocking` is the same front door for programs without an event
+loop, `remote` the one to a memory that a `server` has; `integrations` are for libraries people already use, `observe`
+for those who watch over it all.
 """
 
 from actormem import blocking as blocking
