@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -95,18 +95,22 @@ async def test_runs_with_tools_give_the_model_what_the_sdks_own_session_gives(
     seen: list[Any] = []
     kept: list[Any] = []
     async with agents_session() as (session, _):
-        for one in (SQLiteSession("s"), session):
-            agent, model = shop(
-                [thought("rs_1"), function_call("track", {"order": "KX-1"}, call_id="c1", item_id="fc_1")],
-                said("已发货。", "msg_1"),
-                said("ok", "msg_2"),
-                said("ok", "msg_3"),
-            )
-            config = quiet(session if recalling and one is session else None)
-            for words in ("订单 KX-1？", "ok", "ok"):
-                await run(agent, words, one, config, streamed=streamed)
-            seen.append([call.input for call in model.calls])
-            kept.append(await one.get_items())
+        with closing(SQLiteSession("s")) as theirs:
+            for one in (theirs, session):
+                agent, model = shop(
+                    [
+                        thought("rs_1"),
+                        function_call("track", {"order": "KX-1"}, call_id="c1", item_id="fc_1"),
+                    ],
+                    said("已发货。", "msg_1"),
+                    said("ok", "msg_2"),
+                    said("ok", "msg_3"),
+                )
+                config = quiet(session if recalling and one is session else None)
+                for words in ("订单 KX-1？", "ok", "ok"):
+                    await run(agent, words, one, config, streamed=streamed)
+                seen.append([call.input for call in model.calls])
+                kept.append(await one.get_items())
         assert seen[1] == seen[0]
         assert kept[1] == kept[0]
         assert [item.get("type", item.get("role")) for item in kept[1]] == [
