@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_key_command", "add_serve", "key", "serve"]
 
+HOST = "127.0.0.1"
 PORT = 8377
 ABOUT = """\
 Opens a folder and serves it: a page at / for people, REST under /api (see /openapi.json), live events at /api/events,
@@ -46,10 +47,8 @@ def add_serve(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     look = add_parser("serve", help="serve a memory over HTTP", description=ABOUT)
     look.epilog = f"{EXAMPLES}\n{look.epilog}"
     look.add_argument("folder", type=Path, metavar="FOLDER", help="of the memory; made where it is missing")
-    look.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="default: 127.0.0.1")
-    look.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"default: {PORT}; 0: any that is free"
-    )
+    look.add_argument("--host", metavar="ADDRESS", help=f"default: {HOST}")
+    look.add_argument("--port", type=int, metavar="N", help=f"default: {PORT}; 0: any that is free")
     look.add_argument("--unix", type=Path, metavar="PATH", help="listen on a Unix socket instead")
     look.add_argument("--keys", type=Path, metavar="FILE", help="ask for a key; see actormem key")
     look.add_argument(
@@ -94,6 +93,9 @@ async def serve(options: argparse.Namespace) -> int:
     parts = _parts()
     if options.drain < 0 or options.rate < 0 or options.body_mb < 1:
         raise UsageError("--drain and --rate must not be below 0, and --body-mb not below 1")
+    if options.unix is not None and (options.host, options.port) != (None, None):
+        raise UsageError("--unix goes without --host and --port: it is where the server listens")
+    host, port = options.host or HOST, PORT if options.port is None else options.port
     settings = parts.settings(
         body_bytes_max=options.body_mb * 1024 * 1024,
         upstream=options.upstream,
@@ -101,11 +103,11 @@ async def serve(options: argparse.Namespace) -> int:
         budget_tokens=None if options.budget is None else Budget(context=options.budget).context,
     )
     keys = None if options.keys is None else parts.read_keys(options.keys)
-    with closing(parts.bound(options.unix, options.host, options.port)) as bound:
+    with closing(parts.bound(options.unix, host, port)) as bound:
         try:
             if keys is None and not parts.is_local(bound):
                 raise UsageError(
-                    f"{options.host} can be reached from elsewhere, and there is no key",
+                    f"{host} can be reached from elsewhere, and there is no key",
                     hint="give --keys FILE, made by `actormem key`",
                 )
             async with actormem.open(options.folder, llm=options.llm, embedder=options.embedder) as runtime:

@@ -49,7 +49,6 @@ try:
         BaseStore,
         GetOp,
         ListNamespacesOp,
-        MatchCondition,
         Op,
         PutOp,
         Result,
@@ -64,6 +63,7 @@ try:
     from actormem.integrations.store_values import (
         Entry,
         attribute_of,
+        check_put,
         entry_of,
         holds,
         matches,
@@ -71,6 +71,7 @@ try:
         now_utc,
         packed,
         path_of,
+        plain_labels,
         words_of,
     )
 except ImportError as missing:
@@ -245,7 +246,7 @@ class MemoryStore(BaseStore):
 
     async def _listed(self, op: ListNamespacesOp) -> list[Namespace]:
         conditions = op.match_conditions or ()
-        begins = next((_plain(one) for one in conditions if one.match_type == "prefix"), ())
+        begins = next((plain_labels(one) for one in conditions if one.match_type == "prefix"), ())
         found = [
             one
             for one in await self._namespaces(begins)
@@ -305,6 +306,8 @@ class MemoryStore(BaseStore):
     # --- writing --------------------------------------------------------------------------------------
 
     async def _put(self, namespace: Namespace, ops: Sequence[PutOp]) -> None:
+        for op in ops:
+            check_put(op.key, op.value)
         only = ops[0].key if len(ops) == 1 else None
         known: dict[str, list[Kept]] = defaultdict(list)
         for one in await self._kept(namespace, key=only, expired=True):
@@ -384,16 +387,6 @@ def _found(one: Kept, score: float | None) -> SearchItem:
         updated_at=one.entry.updated_at,
         score=score,
     )
-
-
-def _plain(condition: MatchCondition) -> Namespace:
-    """The labels with which every match begins."""
-    labels: list[str] = []
-    for label in condition.path:
-        if label == "*":
-            break
-        labels.append(label)
-    return tuple(labels)
 
 
 def _end(entry: Entry, now: datetime) -> datetime | None:

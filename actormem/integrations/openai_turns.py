@@ -34,6 +34,7 @@ __all__ = ["Exchange", "Exchanges", "Finish"]
 logger = logging.getLogger("actormem.integrations")
 
 Finish: TypeAlias = Callable[[BaseException | None], Coroutine[Any, Any, None]]
+ROLES: Final = ("system", "developer", "user", "assistant", "tool")
 LOGS_MAX: Final = 1_024  # sessions whose newest messages are known without reading them again
 END_WAIT_S: Final = 5.0  # for what a cancelled call still has to record
 
@@ -270,6 +271,9 @@ async def _read(session: Session) -> Log:
 
 def _messages(given: Sequence[object]) -> list[Item]:
     try:
-        return [as_mapping(one) for one in given]
+        messages = [as_mapping(one) for one in given]
     except TypeError:
         raise UsageError("messages must be a list of mappings") from None
+    if any(one.get("role") not in ROLES for one in messages):
+        raise UsageError(f"a message's role must be one of {', '.join(ROLES)}")
+    return messages

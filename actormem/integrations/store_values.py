@@ -18,6 +18,7 @@ from actormem import Item, UsageError
 __all__ = [
     "Entry",
     "attribute_of",
+    "check_put",
     "entry_of",
     "holds",
     "matches",
@@ -25,6 +26,7 @@ __all__ = [
     "now_utc",
     "packed",
     "path_of",
+    "plain_labels",
     "words_of",
 ]
 
@@ -255,3 +257,25 @@ def _lines(value: Any, name: str) -> Iterable[tuple[str, str]]:
 def now_utc() -> datetime:
     """The moment by the machine's clock."""
     return datetime.now(UTC)
+
+
+def check_put(key: object, value: object) -> None:
+    """Refuse what LangGraph itself lets pass.
+
+    Raises:
+        UsageError: The key is empty or no text, or the value no mapping; nothing changed.
+    """
+    if not isinstance(key, str) or not key:
+        raise UsageError("key must be text that is not empty")
+    if value is not None and not isinstance(value, Mapping):
+        raise UsageError(f"value must be a mapping, not {type(value).__name__}")
+
+
+def plain_labels(condition: MatchCondition) -> tuple[str, ...]:
+    """The labels with which every match begins."""
+    labels: list[str] = []
+    for label in condition.path:
+        if label == "*":
+            break
+        labels.append(label)
+    return tuple(labels)

@@ -115,10 +115,11 @@ def words_mark(content: object) -> str:
 
 
 def _header(headers: Headers, name: str) -> str:
+    """The header's value: percent-encoded UTF-8, or its bytes as they are, which a framework reads as Latin-1."""
     try:
-        return unquote(headers.get(name, ""), errors="strict")
+        return unquote(headers.get(name, "").encode("latin-1").decode(), errors="strict")
     except UnicodeError:
-        raise UsageError(f"the header {name} is not percent-encoded UTF-8") from None
+        raise UsageError(f"the header {name} is not UTF-8, percent-encoded or plain") from None
 
 
 def _read(fields: dict[str, Any]) -> ChatRequest:

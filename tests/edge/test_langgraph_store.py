@@ -295,6 +295,10 @@ async def test_wrong_namespaces_values_and_operators_are_refused_and_nothing_cha
         for value in ({"x": object()}, {"x": {1, 2}}, {7: "x"}, {"x": "y" * 300_000}):
             with pytest.raises(UsageError, match=r"JSON"):
                 await store.aput(DOCS, "k", value)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="mapping, not str"):
+            await store.aput(DOCS, "k", "words")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="key must be"):
+            await store.aput(DOCS, "", {"n": 2})
         with pytest.raises(UsageError, match="256 characters"):
             await store.aput(("x" * 300,), "k", {"n": 2})
         with pytest.raises(UsageError, match=r"\$eq"):

@@ -209,6 +209,20 @@ async def test_ids_of_any_writing_come_percent_encoded() -> None:
             assert row.session_id == "a/b"
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("written", ["René", "小明"])
+async def test_ids_that_come_as_plain_utf_8_are_the_same_and_other_bytes_are_refused(written: str) -> None:
+    with LoopbackServer() as model:
+        async with served(settings=behind(model)) as one:
+            body = {"model": "m", "messages": [user("hello")]}
+            async with client_library().AsyncClient(base_url=one.url) as plain:
+                for name, status in ((written.encode(), 200), (written.encode("gb18030"), 400)):
+                    headers = [(b"x-actormem-user", name), (b"x-actormem-session", b"s")]
+                    answer = await plain.post("/v1/chat/completions", json=body, headers=headers)
+                    assert answer.status_code == status, answer.text
+            assert [row.owner.user for row in await one.runtime.owners()] == [written]
+
+
 async def _said(ask: openai.AsyncOpenAI, history: list[Any], stream: bool) -> dict[str, Any]:
     if not stream:
         whole = await ask.chat.completions.create(model="m", messages=history, tools=[TOOL])  # type: ignore[list-item]

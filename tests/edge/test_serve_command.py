@@ -221,6 +221,7 @@ def test_another_address_needs_keys_and_wrong_calls_are_one_line(
         (["--port", 99_999], "cannot listen"),
         (["--unix", tmp_path / "file"], "is no socket"),
         (["--unix", "/" + "x" * 300], "cannot listen"),
+        (["--unix", tmp_path / "s", "--host", "0.0.0.0"], "without --host"),
         (["--keys", tmp_path / "file"], "must hold keys"),
         (["--keys", tmp_path / "none"], "no such file"),
         (["--upstream", "ftp://x"], "http or https"),
