@@ -3,7 +3,7 @@
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import uvicorn
@@ -27,11 +27,11 @@ class Served:
 
 
 @asynccontextmanager
-async def running(app: Any) -> AsyncGenerator[str]:
-    """The application behind a real uvicorn on a free port; gives its URL."""
+async def running(app: Any, *, lifespan: Literal["off", "on"] = "off") -> AsyncGenerator[str]:
+    """The application behind a real uvicorn on a free port, with its lifespan where it has one; gives its URL."""
     bound = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
-        app, log_config=None, lifespan="off", ws="none", access_log=False, timeout_graceful_shutdown=2
+        app, log_config=None, lifespan=lifespan, ws="none", access_log=False, timeout_graceful_shutdown=2
     )
     server = uvicorn.Server(config)
     server.config.load()

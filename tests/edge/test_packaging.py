@@ -67,7 +67,8 @@ def test_the_sdist_holds_all_that_is_needed_to_build_and_test_and_nothing_else(b
     for name in ("README.md", "LICENSE", "pyproject.toml", "actormem/py.typed", "tests/conftest.py"):
         assert name in names
     assert {name.partition("/")[0] for name in names} <= {
-        "README.md", "LICENSE", "pyproject.toml", "actormem", "benchmarks", "tests", "PKG-INFO", ".gitignore"
+        "README.md", "LICENSE", "pyproject.toml", "actormem", "benchmarks", "docs", "tests", "PKG-INFO",
+        ".gitignore",
     }  # fmt: skip
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".db"))]
 
