@@ -7,12 +7,12 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
 import actormem
-from actormem import Checkup, ProviderError, Runtime, UsageError
+from actormem import Checkup, Runtime, UsageError
+from actormem.cli.place import NoEmbedder
 from actormem.cli.show import plain, table
 
 __all__ = ["add_checkup", "checkup"]
@@ -45,23 +45,6 @@ def add_checkup(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         help="the embedder that the folder is used with; without it missing vectors are not looked for",
     )
     look.set_defaults(run=checkup)
-
-
-class NoEmbedder:
-    """Embeds nothing, so that looking at a folder leaves its vectors as they are."""
-
-    name = "none"
-    dimensions = 1
-
-    async def start(self) -> None:
-        """There is nothing to load."""
-
-    async def aclose(self) -> None:
-        """There is nothing to close."""
-
-    async def embed(self, texts: Sequence[str]) -> NoReturn:
-        """Refuse."""
-        raise ProviderError(f"{len(texts)} texts are not embedded by a checkup", provider=self.name)
 
 
 async def checkup(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
@@ -19,12 +19,18 @@ import anyio
 
 from actormem import ActorMemError
 from actormem.cli.bench import add_bench
+from actormem.cli.chat import add_chat
 from actormem.cli.checkup import add_checkup
+from actormem.cli.completion import add_completion
 from actormem.cli.demo import demo
 from actormem.cli.mcp import add_mcp
+from actormem.cli.memories import add_memories
+from actormem.cli.place import positive
 from actormem.cli.replay import replay
 from actormem.cli.serve import add_key_command, add_serve
+from actormem.cli.show import one_line
 from actormem.cli.stress import add_stress
+from actormem.cli.transfer import add_export, add_import
 from actormem.cli.verify import add_verify
 
 __all__ = ["main", "parser"]
@@ -32,8 +38,8 @@ __all__ = ["main", "parser"]
 EXIT_CODES = """\
 exit codes:
   0    all went well
-  1    it ran, and something of it failed: a probe, a line of the log, the reader of its output,
-       something is wrong with the memories or their folder and not repaired,
+  1    it ran, and something of it failed: a probe, a line of the log, a reply, the reader of its
+       output, something is wrong with the memories or their folder and not repaired,
        or a figure is worse than it may be
   2    the call was wrong, and nothing was done
   130  Ctrl-C
@@ -97,13 +103,29 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"actormem {version('actormem')}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     raw = argparse.RawDescriptionHelpFormatter
+    add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
+    _add_demo(add)
+    _add_replay(add)
+    add_bench(add)
+    add_chat(add)
+    add_checkup(add)
+    add_completion(add, parser)
+    add_export(add)
+    add_import(add)
+    add_key_command(add)
+    add_mcp(partial(commands.add_parser, formatter_class=raw), EXIT_CODES)
+    add_memories(add, Parser)
+    add_serve(add)
+    add_stress(add)
+    add_verify(add)
+    return top
 
-    show = commands.add_parser(
+
+def _add_demo(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    show = add_parser(
         "demo",
         help="play a bundled support conversation and probe what is remembered",
         description=DEMO,
-        epilog=EXIT_CODES,
-        formatter_class=raw,
     )
     show.add_argument(
         "--folder", type=Path, help="keep the memory here; may be used again (default: a temporary folder)"
@@ -113,13 +135,14 @@ def parser() -> argparse.ArgumentParser:
     )
     show.set_defaults(run=demo)
 
-    play = commands.add_parser(
+
+def _add_replay(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    play = add_parser(
         "replay",
         help="play an OpenAI-format log: what would the model have seen?",
         description=REPLAY,
-        epilog=f"{LOG}\n{EXIT_CODES}",
-        formatter_class=raw,
     )
+    play.epilog = f"{LOG}\n{play.epilog}"
     play.add_argument("log", type=Path, metavar="LOG", help="the file; JSON or JSONL")
     play.add_argument(
         "--budget", type=positive, required=True, metavar="TOKENS", help="of a context; at least 64"
@@ -137,33 +160,6 @@ def parser() -> argparse.ArgumentParser:
         help="write contexts and traces there, as JSONL (default: print them)",
     )
     play.set_defaults(run=replay)
-    add = partial(commands.add_parser, epilog=EXIT_CODES, formatter_class=raw)
-    add_bench(add)
-    add_checkup(add)
-    add_key_command(add)
-    add_mcp(partial(commands.add_parser, formatter_class=raw), EXIT_CODES)
-    add_serve(add)
-    add_stress(add)
-    add_verify(add)
-    return top
-
-
-def positive(text: str) -> int:
-    """A whole number above 0."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
-    return number
-
-
-def one_line(error: BaseException) -> str:
-    """The error's words, in one line."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror.lower()}: {error.filename}" if error.filename else error.strerror.lower()
-    return " ".join(str(error).split())
 
 
 def _silence() -> None:

@@ -4,11 +4,10 @@ Law: stdout belongs to the protocol; what is said to a person goes to stderr, an
 """
 
 import argparse
-import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -18,6 +17,7 @@ import anyio
 
 import actormem
 from actormem import UsageError
+from actormem.cli.lines import Lines
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["add_mcp", "mcp"]
 
 HOST = "127.0.0.1"  # it has no key: nobody else may reach it
-LINE_BYTES_MAX = 8 * 1024 * 1024  # of one message on stdin
-READ_BYTES = 65_536
 LEAVE_S = 1  # an open stream is cut off this long after Ctrl-C
 PORT_MAX = 65_535
 ABOUT = """\
@@ -141,33 +139,6 @@ async def _on_http(server: "Server[dict[str, Any]]", port: int) -> int:
         listening = Listening(config)
         await listening.serve(sockets=[listener])
     return 130 if listening.signalled == signal.SIGINT else 0
-
-
-class Lines:
-    """The lines of a file descriptor, read as they come; waiting for one can be cancelled, as a thread's cannot."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        begun = bytearray()
-        while True:
-            try:
-                await anyio.wait_readable(self._descriptor)
-            except PermissionError:  # a file on disk can always be read
-                await anyio.lowlevel.checkpoint()
-            part = os.read(self._descriptor, READ_BYTES)
-            begun += part
-            if len(begun) > LINE_BYTES_MAX:
-                raise UsageError(f"a message on stdin has more than {LINE_BYTES_MAX} bytes")
-            *lines, rest = begun.split(b"\n") if b"\n" in part or not part else [begun]
-            begun = bytearray(rest)
-            for line in lines:
-                yield line.decode(errors="replace")
-            if not part:
-                if begun:
-                    yield begun.decode(errors="replace")
-                return
 
 
 def _port(text: str) -> int:

@@ -23,12 +23,13 @@ Wire = Mapping[str, object]
 
 
 class Conversation(msgspec.Struct, frozen=True):
-    """One conversation of a log: where it stands there, its name, its messages and its tools."""
+    """One conversation of a log: where it stands there, its name, its messages, its tools, and its id if it has one."""
 
     line: int
     name: str
     messages: list[dict[str, object]]
     tools: list[Wire] = []
+    id: str = ""
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -100,10 +101,11 @@ def _line(line: bytes, number: int) -> Conversation | Fault:
 
 
 def _conversation(given: object, number: int) -> Conversation | Fault:
-    name, tools = f"line {number}", cast("object", None)
+    name, tools, id = f"line {number}", cast("object", None), ""
     if isinstance(given, dict):
         fields = cast("dict[str, object]", given)
-        name = str(fields.get("id") or name)
+        id = str(fields.get("id") or "")
+        name = id or name
         given, tools = fields.get("messages", []), fields.get("tools")
     if not isinstance(given, list):
         return Fault(number, "neither a list of messages nor an object with messages")
@@ -114,7 +116,7 @@ def _conversation(given: object, number: int) -> Conversation | Fault:
         if not isinstance(message, dict) or "role" not in message:
             return Fault(number, f"message {place} is not an object with a role")
     return Conversation(
-        number, name, cast("list[dict[str, object]]", messages), cast("list[Wire]", tools or [])
+        number, name, cast("list[dict[str, object]]", messages), cast("list[Wire]", tools or []), id
     )
 
 

@@ -4,10 +4,22 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
 
 from actormem import Trace
 
-__all__ = ["LINE_COLUMNS", "Calls", "clip", "percentile", "plain", "table", "width"]
+__all__ = [
+    "LINE_COLUMNS",
+    "Calls",
+    "clip",
+    "many_lines",
+    "moment",
+    "one_line",
+    "percentile",
+    "plain",
+    "table",
+    "width",
+]
 
 LINE_COLUMNS = 100  # what a line may take
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # would steer the terminal
@@ -77,6 +89,24 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 def plain(text: str) -> str:
     """The text in one line, without what would steer a terminal: a log may hold anything."""
     return UNSEEN.sub("·", " ".join(text.split()))
+
+
+def many_lines(text: str) -> str:
+    """The text with its own lines and tabs, without what would steer a terminal."""
+    return UNSEEN.sub(lambda found: found[0] if found[0] in "\n\t" else "·", text)
+
+
+def moment(time_ms: int, offset_minutes: int = 0) -> str:
+    """The moment to the minute, on the clock of who spoke, with its zone: it reads the same next year."""
+    zone = timezone(timedelta(minutes=offset_minutes))
+    return datetime.fromtimestamp(time_ms / 1000, UTC).astimezone(zone).isoformat(" ", "minutes")
+
+
+def one_line(error: BaseException) -> str:
+    """The error's words, in one line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror.lower()}: {error.filename}" if error.filename else error.strerror.lower()
+    return " ".join(str(error).split())
 
 
 def width(text: str) -> int:

@@ -78,7 +78,10 @@ PARTS = {
         {"__init__", "integrations"},
         {"agents", "anyio", "langchain_core", "langgraph", "mcp", "msgspec", "openai", "typing_extensions"},
     ),
-    "cli": ({"cli", "server", "__init__", "integrations"}, {"anyio", "mcp", "msgspec", "tqdm", "uvicorn"}),
+    "cli": (
+        {"cli", "server", "__init__", "integrations"},
+        {"anyio", "mcp", "msgspec", "openai", "tqdm", "uvicorn"},
+    ),
 }
 
 
