@@ -63,6 +63,7 @@ async def test_whatever_the_layout_a_conversation_with_tools_and_compactions_fit
                 if number % 4:
                     turn.reply("On its way.")
             await settle()
+        await runtime.settle()
         assert runtime.statistics().summaries_llm > 0
 
 
