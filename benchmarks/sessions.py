@@ -1,6 +1,6 @@
 """What do ten thousand sessions cost while nobody speaks in them, and how soon is one back?
 
-Measured in one process, as many users as sessions, the scripted embedder without its wait, a folder on disk:
+Measured in three processes, as many users as sessions, the scripted embedder without its wait, a folder on disk:
   spawn          sessions spawned a second
   passivated     KB of resident memory a session adds that has left memory, with the handle that its user holds: so many
                  are spawned while at most 200 may stay
@@ -28,8 +28,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 
@@ -41,7 +43,7 @@ from anyio import to_thread
 import actormem
 from actormem.testing.clock import FakeClock
 from benchmarks import report
-from benchmarks.conversation import conversation
+from benchmarks.conversation import SpokenTurn, conversation
 from benchmarks.scripted import TimedEmbedder
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once"]
@@ -96,26 +98,31 @@ async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
 
 
 async def once(size: Size) -> dict[str, float]:
-    """The figures of one process' life in a fresh folder."""
+    """The figures of each part, in a process of its own: memory that one gives back would be another's for nothing."""
+    figures: dict[str, float] = {}
     folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
-    tasks, files = _task_count(), _file_count()
-    threads = _thread_count()
     try:
-        figures = {"passivated_kb": await _passivating(Path(folder.name, "passivated"), size)}
-        clock = FakeClock()
-        stay = size.session_count + size.active_count
-        async with _opened(Path(folder.name, "active"), clock, stay) as runtime:
-            figures |= await _idle(runtime, clock, size)
-            figures |= await _active(runtime, clock, size)
-        await anyio.lowlevel.checkpoint()
-        figures |= {
-            "tasks_left": _task_count() - tasks,
-            "files_left": _file_count() - files,
-            "threads_left": _thread_count() - threads,
-        }
-        return figures
+        for part in (_passivating, _lived, _woken):
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                work = pool.submit(anyio.run, part, Path(folder.name), size)
+                figures |= await to_thread.run_sync(work.result)
     finally:
         await to_thread.run_sync(folder.cleanup)
+    return figures
+
+
+async def _lived(folder: Path, size: Size) -> dict[str, float]:
+    tasks, files, threads = _task_count(), _file_count(), _thread_count()
+    clock = FakeClock()
+    async with _opened(folder / "active", clock, size.session_count + size.active_count) as runtime:
+        figures = await _active(runtime, clock, size)
+        figures |= await _idle(runtime, clock, size)
+    await anyio.lowlevel.checkpoint()
+    return figures | {
+        "tasks_left": _task_count() - tasks,
+        "files_left": _file_count() - files,
+        "threads_left": _thread_count() - threads,
+    }
 
 
 def _opened(folder: Path, clock: FakeClock, stay: int) -> AbstractAsyncContextManager[actormem.Runtime]:
@@ -129,13 +136,24 @@ def _opened(folder: Path, clock: FakeClock, stay: int) -> AbstractAsyncContextMa
     )
 
 
-async def _passivating(folder: Path, size: Size) -> float:
+async def _passivating(folder: Path, size: Size) -> dict[str, float]:
     """KB that a session adds which has left memory."""
-    async with _opened(folder, FakeClock(), size.stay_max) as runtime:
+    async with _opened(folder / "passivated", FakeClock(), size.stay_max) as runtime:
         sessions = [await _spawned(runtime, f"early {number}") for number in range(2 * size.stay_max)]
         before_kb = _resident_kb()
         sessions += [await _spawned(runtime, f"late {number}") for number in range(size.session_count)]
-        return (_resident_kb() - before_kb) / size.session_count
+        return {"passivated_kb": (_resident_kb() - before_kb) / size.session_count}
+
+
+async def _woken(folder: Path, size: Size) -> dict[str, float]:
+    """KB of sessions that wake with the turns they had."""
+    async with _opened(folder / "active", FakeClock(), size.session_count) as runtime:
+        await (await _spawned(runtime, "first")).messages()
+        before_kb = _resident_kb()
+        sessions = [await _spawned(runtime, f"active {number}") for number in range(size.active_count)]
+        for session in sessions:
+            await session.messages()
+        return {"active_kb": (_resident_kb() - before_kb) / len(sessions)}
 
 
 async def _idle(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
@@ -152,19 +170,13 @@ async def _idle(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict
 
 async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
     talk = conversation(size.turn_count, SEED)
+    await _talk([await _spawned(runtime, "first")], talk)  # what is loaded at the first turn is nobody's
+    await runtime.settle()
     before_kb = _resident_kb()
     sessions = [await _spawned(runtime, f"active {number}") for number in range(size.active_count)]
-    for session in sessions:
-        for spoken in talk:
-            async with session.turn(spoken.user) as turn:
-                turn.reply(spoken.reply)
+    await _talk(sessions, talk)
     await runtime.settle()
     with_memory_kb = (_resident_kb() - before_kb) / len(sessions)
-    await _passivated(runtime, clock)
-    before_kb = _resident_kb()
-    for session in sessions:
-        await session.messages()
-    active_kb = (_resident_kb() - before_kb) / len(sessions)
     waits_ms: list[float] = []
     kept_kb: list[float] = []
     each = max(1, min(size.wake_count, len(sessions)) // ROUNDS)
@@ -179,13 +191,19 @@ async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> di
                 turn.reply("That it is red.")
     half = kept_kb[ROUNDS // 2 :]
     return {
-        "active_kb": active_kb,
         "with_memory_kb": with_memory_kb,
         "wake_p50_ms": report.percentile(waits_ms, 0.5),
         "wake_p95_ms": report.percentile(waits_ms, 0.95),
         "wake_max_ms": max(waits_ms),
         "slope_kb": (half[-1] - half[0]) / (len(half) - 1),
     }
+
+
+async def _talk(sessions: Sequence[actormem.Session], talk: Sequence[SpokenTurn]) -> None:
+    for session in sessions:
+        for spoken in talk:
+            async with session.turn(spoken.user) as turn:
+                turn.reply(spoken.reply)
 
 
 async def _spawned(runtime: actormem.Runtime, user: str) -> actormem.Session:
