@@ -12,6 +12,8 @@ import anyio.lowlevel
 import msgspec
 
 from actormem.actors.services import Services
+from actormem.core.budget import Budget
+from actormem.core.context.layout import Layout
 from actormem.core.ids import checked_id
 from actormem.core.observed import MemoryUsed, Operation
 from actormem.core.text import clean
@@ -23,10 +25,13 @@ from actormem.limits import ASK_TIMEOUT_S, ITEM_TEXT_CHARS_MAX, QUERY_CHARS_MAX
 from actormem.statistics import Receipt
 
 __all__ = [
+    "UNSET",
     "Address",
     "FrontDoor",
     "Given",
     "Progress",
+    "Unset",
+    "check_settings",
     "item_text",
     "kinds_or_none",
     "milliseconds",
@@ -51,6 +56,9 @@ KNOWLEDGE_BASES_MAX = 8  # attached to one session: each is asked in each turn
 KINDS: tuple[str, ...] = get_args(ItemKind)
 
 
+UNSET = msgspec.UNSET
+"""A setting that is not given: it stays as it was."""
+Unset: TypeAlias = msgspec.UnsetType
 Args = ParamSpec("Args")
 Done = TypeVar("Done")
 Door = TypeVar("Door", bound="FrontDoor")
@@ -102,7 +110,9 @@ class FrontDoor:
         """The answer of the owner's long-term memory."""
         return await self.ask(self._system.ref("longterm", owner), message)
 
-    async def tell_of(self, operation: Operation, owner: Owner | None, call: Awaitable[Done]) -> Done:
+    async def tell_of(
+        self, operation: Operation, user: object, tenant: object, call: Awaitable[Done]
+    ) -> Done:
         """What the call gives; observers are told of it when it has ended, however it ends."""
         clock, observers = self._services.clock, self._services.observers
         if not observers:
@@ -118,7 +128,7 @@ class FrontDoor:
         finally:
             observers.tell(
                 MemoryUsed(
-                    owner=owner,
+                    owner=_owner(user, tenant),
                     operation=operation,
                     item_count=_count(done),
                     elapsed_ms=(clock.monotonic_s() - began_s) * 1000,
@@ -159,8 +169,8 @@ def observed(
     ) -> Callable[Concatenate[Door, Args], Coroutine[Any, Any, Done]]:
         @wraps(method)
         async def told(door: Door, *given: Args.args, **named: Args.kwargs) -> Done:
-            owner = _owner(named.get("user", given[0] if given else ""), named.get("tenant", ""))
-            return await door.tell_of(operation, owner, method(door, *given, **named))
+            user, tenant = named.get("user", given[0] if given else ""), named.get("tenant", "")
+            return await door.tell_of(operation, user, tenant, method(door, *given, **named))
 
         return told
 
@@ -266,6 +276,13 @@ def query_text(query: object) -> str:
     if not isinstance(query, str) or len(query) > QUERY_CHARS_MAX:
         raise UsageError(f"a query must be text of at most {QUERY_CHARS_MAX} characters")
     return clean(query)
+
+
+def check_settings(budget: object, layout: object) -> None:
+    """Refuse a budget or a layout that was given and is none."""
+    for name, given, kind in (("budget", budget, Budget), ("layout", layout, Layout)):
+        if given is not UNSET and not isinstance(given, kind):
+            raise UsageError(f"{name} must be an actormem.{kind.__name__}, not {type(given).__name__}")
 
 
 def text_or_none(name: str, value: object) -> str | None:

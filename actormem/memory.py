@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 import msgspec
 
@@ -20,9 +20,11 @@ from actormem.core.values import Fact, Item, ItemKind, Message, Owner, Recall, S
 from actormem.core.wire import parse_message
 from actormem.errors import OverloadedError, StoppedError, UsageError, given_as
 from actormem.front import (
+    UNSET,
     FrontDoor,
     Given,
     Progress,
+    Unset,
     item_text,
     kinds_or_none,
     milliseconds,
@@ -41,8 +43,6 @@ from actormem.statistics import Receipt
 __all__ = ["OwnerMemory", "imported_messages"]
 
 Done = TypeVar("Done")
-UNSET = msgspec.UNSET
-Unset: TypeAlias = msgspec.UnsetType
 IMPORT_BATCH = 64  # messages taken in at a time, so that live turns of the same owner get their turn between
 
 

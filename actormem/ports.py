@@ -289,7 +289,8 @@ class Record(Protocol):
     1. `submit` queues its writes as one transaction and returns at once; transactions commit in the order
        of submission, whole or not at all; one that contradicts what is stored fails (a gap in a session's
        sequences, a name twice). `then` is called on the event loop, in that order: with None once the commit is
-       durable, with a StorageError where it failed.
+       durable, with a StorageError where it failed. Where too much waits, of their owner's or in all, it refuses them
+       with an OverloadedError and keeps none of them.
     2. After `then(None)` nothing of it is lost: at level `process` by kill -9, at `power` by power loss.
     3. Reads see every transaction whose `then(None)` was called, and only whole ones.
     4. Nothing of one owner is returned for another; owners and ids compare by equality.

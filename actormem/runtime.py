@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeAlias
-
-import msgspec
 
 from actormem import wiring
 from actormem.actors import messages as say
@@ -24,7 +21,7 @@ from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
 from actormem.errors import UsageError
 from actormem.exporting import Exporting
-from actormem.front import owner_of, text_or_none, zone_or_none
+from actormem.front import UNSET, Unset, check_settings, owner_of, text_or_none, zone_or_none
 from actormem.kernel import ActorSystem, Ref
 from actormem.knowledge import KnowledgeMemory
 from actormem.limits import SETTLE_TIMEOUT_S
@@ -35,10 +32,6 @@ from actormem.upkeep import Upkeep
 from actormem.watching import Watching
 
 __all__ = ["UNSET", "Runtime"]
-
-UNSET = msgspec.UNSET
-"""A setting that is not given: it stays as it was."""
-Unset: TypeAlias = msgspec.UnsetType
 
 
 class Runtime(Upkeep, KnowledgeMemory, Exporting, Watching):
@@ -123,10 +116,7 @@ class Runtime(Upkeep, KnowledgeMemory, Exporting, Watching):
             UsageError: An id or a setting is wrong, or (NotFoundError) no base has that name; nothing changed.
         """
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
-        if budget is not UNSET and not isinstance(budget, Budget):
-            raise UsageError(f"budget must be an actormem.Budget, not {type(budget).__name__}")
-        if layout is not UNSET and not isinstance(layout, Layout):
-            raise UsageError(f"layout must be an actormem.Layout, not {type(layout).__name__}")
+        check_settings(budget, layout)
         asked = say.Configure(
             model=text_or_none("model", model),
             system=text_or_none("system", system),

@@ -20,13 +20,8 @@ To read it: KB are the process's resident memory after a collection and after th
 with few sessions a page of 4 KB more or less shows, so believe the full size.
 """
 
-import asyncio
-import ctypes
-import gc
-import os
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractAsyncContextManager
@@ -44,6 +39,7 @@ import actormem
 from actormem.testing.clock import FakeClock
 from benchmarks import report
 from benchmarks.conversation import SpokenTurn, conversation
+from benchmarks.process import file_count, resident_kb, task_count, thread_count
 from benchmarks.scripted import TimedEmbedder
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once"]
@@ -112,16 +108,16 @@ async def once(size: Size) -> dict[str, float]:
 
 
 async def _lived(folder: Path, size: Size) -> dict[str, float]:
-    tasks, files, threads = _task_count(), _file_count(), _thread_count()
+    tasks, files, threads = task_count(), file_count(), thread_count()
     clock = FakeClock()
     async with _opened(folder / "active", clock, size.session_count + size.active_count) as runtime:
         figures = await _active(runtime, clock, size)
         figures |= await _idle(runtime, clock, size)
     await anyio.lowlevel.checkpoint()
     return figures | {
-        "tasks_left": _task_count() - tasks,
-        "files_left": _file_count() - files,
-        "threads_left": _thread_count() - threads,
+        "tasks_left": task_count() - tasks,
+        "files_left": file_count() - files,
+        "threads_left": thread_count() - threads,
     }
 
 
@@ -140,30 +136,30 @@ async def _passivating(folder: Path, size: Size) -> dict[str, float]:
     """KB that a session adds which has left memory."""
     async with _opened(folder / "passivated", FakeClock(), size.stay_max) as runtime:
         sessions = [await _spawned(runtime, f"early {number}") for number in range(2 * size.stay_max)]
-        before_kb = _resident_kb()
+        before_kb = resident_kb()
         sessions += [await _spawned(runtime, f"late {number}") for number in range(size.session_count)]
-        return {"passivated_kb": (_resident_kb() - before_kb) / size.session_count}
+        return {"passivated_kb": (resident_kb() - before_kb) / size.session_count}
 
 
 async def _woken(folder: Path, size: Size) -> dict[str, float]:
     """KB of sessions that wake with the turns they had."""
     async with _opened(folder / "active", FakeClock(), size.session_count) as runtime:
         await (await _spawned(runtime, "first")).messages()
-        before_kb = _resident_kb()
+        before_kb = resident_kb()
         sessions = [await _spawned(runtime, f"active {number}") for number in range(size.active_count)]
         for session in sessions:
             await session.messages()
-        return {"active_kb": (_resident_kb() - before_kb) / len(sessions)}
+        return {"active_kb": (resident_kb() - before_kb) / len(sessions)}
 
 
 async def _idle(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
     count = size.session_count
-    before_kb = _resident_kb()
+    before_kb = resident_kb()
     began_s = perf_counter()
     sessions = [await _spawned(runtime, f"idle {number}") for number in range(count)]
     spawn_s = perf_counter() - began_s
     await runtime.settle()
-    awake_kb = _resident_kb() - before_kb
+    awake_kb = resident_kb() - before_kb
     await _passivated(runtime, clock)
     return {"spawn_per_s": len(sessions) / spawn_s, "awake_kb": awake_kb / count}
 
@@ -172,17 +168,17 @@ async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> di
     talk = conversation(size.turn_count, SEED)
     await _talk([await _spawned(runtime, "first")], talk)  # what is loaded at the first turn is nobody's
     await runtime.settle()
-    before_kb = _resident_kb()
+    before_kb = resident_kb()
     sessions = [await _spawned(runtime, f"active {number}") for number in range(size.active_count)]
     await _talk(sessions, talk)
     await runtime.settle()
-    with_memory_kb = (_resident_kb() - before_kb) / len(sessions)
+    with_memory_kb = (resident_kb() - before_kb) / len(sessions)
     waits_ms: list[float] = []
     kept_kb: list[float] = []
     each = max(1, min(size.wake_count, len(sessions)) // ROUNDS)
     for number in range(ROUNDS):
         await _passivated(runtime, clock)
-        kept_kb.append(_resident_kb())
+        kept_kb.append(resident_kb())
         for place in range(number * each, (number + 1) * each):
             session = sessions[place % len(sessions)]
             began_s = perf_counter()
@@ -222,27 +218,6 @@ async def _passivated(runtime: actormem.Runtime, clock: FakeClock) -> None:
     while runtime.statistics().sessions.residents or runtime.statistics().longterm.residents:
         await clock.advance(2 * IDLE_S)
         await anyio.sleep(0.01)
-
-
-def _resident_kb() -> float:
-    gc.collect()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1024
-
-
-def _task_count() -> int:
-    return len(asyncio.all_tasks())
-
-
-def _thread_count() -> int:
-    """Those of the framework's own pool apart, which wait for whoever wants one next."""
-    return sum("AnyIO worker" not in one.name for one in threading.enumerate())
-
-
-def _file_count() -> int:
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def charted(found: report.Found) -> list[report.Chart]:

@@ -12,7 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from actormem.core.live import LiveEvent, happened
 from actormem.core.values import Owner
-from actormem.core.writes import AppendEvents, EraseSession, PutItems, ReplaceTexts, Write
+from actormem.core.writes import Write, owner_of
 from actormem.errors import OverloadedError, StorageError
 from actormem.ports import Record
 
@@ -76,7 +76,7 @@ class Watchers:
 
     def looked_at(self, writes: Sequence[Write]) -> list[Write]:
         """Those of the writes that somebody looks on at."""
-        return [write for write in writes if _owner(write) in self._by_owner] if self._by_owner else []
+        return [write for write in writes if owner_of(write) in self._by_owner] if self._by_owner else []
 
     def tell(self, writes: Sequence[Write]) -> None:
         """Tell what these writes did, now that they are durable."""
@@ -123,13 +123,3 @@ class WatchedRecord:
 def watched(record: Record, watchers: Watchers) -> Record:
     """The record, with its commits told to those who look on."""
     return cast("Record", WatchedRecord(record, watchers))
-
-
-def _owner(write: Write) -> Owner | None:
-    match write:
-        case AppendEvents() | EraseSession() | ReplaceTexts():
-            return write.key.owner
-        case PutItems():
-            return write.items[0].owner if write.items else None
-        case _:
-            return getattr(write, "owner", None)

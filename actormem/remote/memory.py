@@ -16,9 +16,19 @@ from actormem.core.values import Item, ItemKind, Owner, Recall
 from actormem.documents import DOCUMENTS_MAX, DocumentGiven, file_fields
 from actormem.errors import StoppedError, UsageError
 from actormem.exporting import OwnerExport, SessionExport
-from actormem.front import Given, Progress, kinds_or_none, milliseconds, owner_of, positive, told
+from actormem.front import (
+    UNSET,
+    Given,
+    Progress,
+    Unset,
+    kinds_or_none,
+    milliseconds,
+    owner_of,
+    positive,
+    told,
+)
 from actormem.knowledge import Imported
-from actormem.memory import UNSET, Unset, imported_messages
+from actormem.memory import imported_messages
 from actormem.ports import BaseRow, OwnerRow
 from actormem.remote import wire
 from actormem.remote.address import message_fields

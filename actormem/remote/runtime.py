@@ -1,7 +1,7 @@
 """A runtime that another process has open: the same methods, asked over HTTP, and the same sessions and turns."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -12,8 +12,7 @@ from actormem.core.ids import checked_id
 from actormem.core.policy import PolicyName
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
-from actormem.errors import UsageError
-from actormem.front import owner_of
+from actormem.front import UNSET, Unset, check_settings, owner_of
 from actormem.kernel import Clock
 from actormem.limits import SETTLE_TIMEOUT_S
 from actormem.ports import SessionRow
@@ -21,13 +20,10 @@ from actormem.remote import wire
 from actormem.remote.address import Aside, RemoteAddress
 from actormem.remote.connection import Connection
 from actormem.remote.memory import RemoteMemory
-from actormem.runtime import UNSET
 from actormem.session import Session
 from actormem.statistics import RuntimeStatistics
 
 __all__ = ["RemoteRuntime"]
-
-Unset: TypeAlias = msgspec.UnsetType
 
 
 class RemoteRuntime(RemoteMemory):
@@ -61,10 +57,7 @@ class RemoteRuntime(RemoteMemory):
     ) -> Session:
         """As `Runtime.spawn`."""
         key = SessionKey(owner_of(user, tenant), checked_id(session_id, "session id"))
-        if budget is not UNSET and not isinstance(budget, Budget):
-            raise UsageError(f"budget must be an actormem.Budget, not {type(budget).__name__}")
-        if layout is not UNSET and not isinstance(layout, Layout):
-            raise UsageError(f"layout must be an actormem.Layout, not {type(layout).__name__}")
+        check_settings(budget, layout)
         body: dict[str, Any] = {
             "model": model,
             "system": system,

@@ -130,10 +130,11 @@ class Writer:
         """Whose place the writes take, if there is one for him."""
         owner = next((owner_of(one) for one in writes if not isinstance(one, ReserveNumbers)), None)
         room = WAITING_MAX - self.waiting_count
-        waiting = self._places.get(owner, 0) if owner is not None else 0
-        if waiting >= room:
-            limit = max(0, waiting + room) // 2
-            raise OverloadedError("the disk is behind", mailbox="record", waiting=waiting, limit=limit)
+        held = 0 if owner is None else self._places[owner]
+        if room <= 0:
+            raise _behind(self.waiting_count, WAITING_MAX)
+        if held >= room:
+            raise _behind(held, (held + room) // 2)
         if owner is not None:
             self._places[owner] += 1
         return owner
@@ -204,3 +205,7 @@ class Writer:
         group = tuple(self._waiting)
         self._waiting.clear()
         self._tell(group, error)
+
+
+def _behind(waiting: int, limit: int) -> OverloadedError:
+    return OverloadedError("the disk is behind", mailbox="record", waiting=waiting, limit=limit)

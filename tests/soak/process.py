@@ -1,16 +1,13 @@
 """What the process holds, told by the process itself."""
 
-import asyncio
-import ctypes
 import gc
-import os
-import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
+
+from benchmarks.process import file_count, resident_kb, task_count, thread_count
 
 __all__ = ["Held", "held_now", "slope"]
 
@@ -27,18 +24,14 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def held_now(folder: Path) -> Held:
-    """What is held after a collection, the C library's own keeping given back where it can be."""
-    gc.collect()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    """What is held after a collection."""
+    resident = resident_kb()  # collects, too
     return Held(
-        resident_kb=pages * os.sysconf("SC_PAGE_SIZE") / 1024,
+        resident_kb=resident,
         objects=len(gc.get_objects()),
-        tasks=len(asyncio.all_tasks()),
-        # The framework keeps threads of its own for whoever wants one next, and ends them when it likes.
-        threads=sum("AnyIO worker" not in one.name for one in threading.enumerate()),
-        files=sum(1 for _ in Path("/proc/self/fd").iterdir()),
+        tasks=task_count(),
+        threads=thread_count(),
+        files=file_count(),
         folder_kb=sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) / 1024,
     )
 

@@ -31,7 +31,7 @@ USERS = 6
 TURNS = 8
 BUDGET = actormem.Budget(context=700)
 IDLE_S = 0.3
-ROUNDS_MIN = 12
+ROUNDS_MIN = 40  # caches and the allocator take twenty to settle
 # What may be kept of a forgotten user are ids and times: on disk, and none of it in the process. One of them that was
 # left in memory would be 100 KB and more; caches fill and the allocator settles over the first half.
 GROWTH_MAX = {"resident_kb": 100.0, "objects": 30.0, "folder_kb": 12.0}  # each round
