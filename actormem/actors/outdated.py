@@ -13,9 +13,11 @@ from actormem.core.facts.reconcile import closes, said
 from actormem.core.hidden import unhidden
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item, Outdated
+from actormem.core.whole_words import places
 
 __all__ = ["OutdatedWords"]
 
+LATIN = re.compile("[A-Za-z0-9]")
 TOLD_MAX = 16  # corrections in one answer; what is left is told with the next one
 
 
@@ -141,9 +143,10 @@ class OutdatedWords:
 
 def _stands_in(value: str, text: str) -> bool:
     """Whether it stands in the text, Latin words and figures as whole ones."""
-    if not value or value not in text:
-        return False
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text) is not None
+    return any(
+        not LATIN.match(text[start - 1 : start]) and not LATIN.match(text, start + len(value))
+        for start in places(value, text)
+    )
 
 
 def _says(item: Item | None, session_id: str, message_ids: Collection[str]) -> bool:

@@ -15,6 +15,7 @@ from actormem.core.knowledge.items import as_told
 from actormem.core.summary.excerpt import Asked, excerpt, sentences_of
 from actormem.core.text import clean, language, one_line, sentences
 from actormem.core.values import Item, JsonValue, Message, Outdated
+from actormem.core.whole_words import without
 from actormem.core.wire import content_text, with_content
 
 __all__ = [
@@ -194,7 +195,7 @@ def enclosed(title: str, lines: Sequence[str], nonce: str) -> str:
     """
     body = unhidden("\n".join((title, *lines)))
     body = DELIMITER.sub("‹", body)
-    body = re.sub(re.escape(nonce), "…", body, flags=re.IGNORECASE) if nonce else body
+    body = without(nonce, body)
     return f"<memory-{nonce}>\n{body}\n</memory-{nonce}>"
 
 

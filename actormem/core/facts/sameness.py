@@ -9,6 +9,7 @@ from typing import Final
 
 from actormem.core.entities.numbers import NUMBER, number_value, plain
 from actormem.core.text import normal
+from actormem.core.whole_words import places
 
 __all__ = ["loose", "sense", "within"]
 
@@ -19,6 +20,8 @@ TOKEN: Final = re.compile(
     r"[\u2190-\u2bff\U0001f000-\U0001faff]"
 )
 WORD: Final = re.compile(r"\w+", re.ASCII)
+JOINED_BEFORE: Final = re.compile(r"[a-z0-9.$€£¥-]")
+JOINED_BEHIND: Final = re.compile(r"[a-z0-9]|[.,]\d")
 ARTICLES: Final = frozenset(("a", "an", "the", "my", "some"))
 PLURAL_CHARS_MIN: Final = 4  # shorter words are no plurals: gas, bus, yes
 HAN: Final = "\u3400-\u9fff"
@@ -93,6 +96,8 @@ def singular(word: str) -> str:
 
 def within(part: str, whole: str) -> bool:
     """Whether one compared form stands as whole words in the other; digits never match half a number."""
-    if not part or not whole:
-        return False
-    return re.search(rf"(?<![a-z0-9.$€£¥-]){re.escape(part)}(?![a-z0-9]|[.,]\d)", whole) is not None
+    return any(
+        not JOINED_BEFORE.match(whole[start - 1 : start])
+        and not JOINED_BEHIND.match(whole, start + len(part))
+        for start in places(part, whole)
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actormem.core.recall.words import token_count
+from actormem.core.whole_words import folded, spans
 
 __all__ = ["ANSWER_TYPES", "answer_types", "asked_types", "first_person", "named_speaker", "question_share"]
 
@@ -20,6 +21,8 @@ TYPE_QUERY_TOKENS_MAX: Final = 60  # a longer query is a pasted text: its questi
 ROLE_NAMES: Final = frozenset({"user", "assistant", "system", "tool", "developer", "memory", "human", "ai"})
 
 AUXILIARIES: Final = ("did", "does", "do", "is", "was", "has", "have", "had", "would", "will", "can", "could")
+ASKING_VERB: Final = re.compile(rf"\b({'|'.join(AUXILIARIES)}) \Z", re.IGNORECASE)
+OWNING: Final = re.compile(r"['’]s(?!\w)", re.IGNORECASE)
 FIRST_PERSON_VERBS: Final = {"does": "do", "is": "am", "has": "have"}
 SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 ASKED: Final = (
@@ -97,7 +100,7 @@ def named_speaker(text: str, speakers: Iterable[str]) -> str:
         name = speaker.strip().lower()
         if len(name) < 2 or name in ROLE_NAMES or name not in lower:
             continue
-        if name.isascii() and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lower):
+        if name.isascii() and not any(spans(name, lower)):
             continue
         if named:
             return ""
@@ -112,16 +115,17 @@ def first_person(text: str, name: str) -> str:
     """
     if not name.isascii():
         return text.replace(name, "我")
-    escaped = re.escape(name)
-    own = re.sub(rf"(?<!\w){escaped}['’]s(?!\w)", "my", text, flags=re.IGNORECASE)
-    verbs = "|".join(AUXILIARIES)
-    asked = re.sub(
-        rf"\b({verbs}) {escaped}(?!\w)",
-        lambda match: f"{first_person_verb(match[1])} I",
-        own,
-        flags=re.IGNORECASE,
-    )
-    return re.sub(rf"(?<!\w){escaped}(?!\w)", "I", asked, flags=re.IGNORECASE)
+    own, done = "", 0
+    for start, end in spans(folded(name), folded(text)):
+        if start < done:
+            continue
+        own += text[done:start]
+        owning = OWNING.match(text, end)
+        verb = None if owning else ASKING_VERB.search(own)
+        if verb:
+            own = f"{own[: verb.start()]}{first_person_verb(verb[1])} "
+        own, done = own + ("my" if owning else "I"), owning.end() if owning else end
+    return own + text[done:]
 
 
 def first_person_verb(verb: str) -> str:
