@@ -21,7 +21,7 @@ from actormem.core.entities.dates import (
 )
 from actormem.core.entities.numbers import DIGITS, HAN_NUMBER, NUMBER
 
-__all__ = ["AT_DIGITS", "PATTERNS", "Pattern"]
+__all__ = ["AT_DIGITS", "AT_SIGNS", "PATTERNS", "SIGNS", "SIGN_LETTERS_MAX", "Pattern"]
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -210,11 +210,11 @@ _NAME_EN = (
     r"(?=[.,!?;\n]|$|\s(?i:and|from|calling|here|with))"
 )
 #: What a blank parts, where a noun names it: flight UA 882, card 6222 0212 3456 7890.
-_SPLIT_ID = (
+_SPLIT_TRIP = (
     r"(?:(?<=flight\s)|(?<=train\s)|(?<=航班)|(?<=航班\s)|(?<=航班号\s)|(?<=车次\s))"
     r"(?-i:[A-Z]{2}|[A-Z]\d|\d[A-Z]|[GDCKTZ])\s\d{1,4}(?![\w])"
-    r"|(?<![\w.,/-])\d{3,4}(?:\s\d{3,4}){2,4}(?![\w.-])"
 )
+_SPLIT_DIGITS = r"(?<![\w.,/-])\d{3,4}(?:\s\d{3,4}){2,4}(?![\w.-])"
 _SEAT = r"(?<![\w])\d{1,2}车\s?\d{1,3}[A-F]?号?(?![\w])"
 _TOKEN = (
     r"(?<![A-Za-z0-9_@.+-])(?=[A-Za-z_-]{0,64}+[0-9])(?=[0-9_-]{0,64}+[A-Za-z])"
@@ -248,7 +248,6 @@ PATTERNS: Final = (
     _of("time", _TIME_HAN, "点时早晚午", rank=5),
     _of("percent", _PERCENT, rank=6, words=("%", "％", "percent", "百分点")),
     _of("percent", _PERCENT_HAN, rank=6, words=("百分之", "折")),
-    _of("amount", _AMOUNT_BEFORE, "$¥￥€£₹₩", rank=7),
     _of("amount", _AMOUNT_BEFORE, rank=7, words=(*_CODES, "人民币", "币", "元", "美金", "英镑")),
     _of("amount", _HAN_AMOUNT, "元块万亿金镑币", rank=7),
     _of("address", _ADDRESS_ZH, _PLACES, rank=8),
@@ -259,7 +258,7 @@ PATTERNS: Final = (
     _of("quantity", _QUANTITY_HAN, _NUMERALS, rank=12),
     _of("name", _NAME_ZH, "我是人名客", rank=13, case=True),
     _of("name", _NAME_EN, rank=13, words=_NAMED, case=True),
-    _of("split", _SPLIT_ID, _ARABIC, rank=14),
+    _of("split", _SPLIT_TRIP, _ARABIC, rank=14, words=("flight", "train", "航班", "车次")),
     _of("seat", _SEAT, "车", rank=14),
     _of("token", _TOKEN, _ARABIC, rank=14),
     _of("plate", _PLATE, _ARABIC, rank=14, case=True),
@@ -277,5 +276,10 @@ AT_DIGITS: Final = (
     _of("id", _IP, ".", rank=10),
     _of("version", _VERSION, ".", rank=10),
     _of("quantity", _QUANTITY, rank=12),
+    _of("split", _SPLIT_DIGITS, " ", rank=14),
     _of("number", _BARE, rank=15),
 )
+#: Matched only where a sign of money stands, or the letters before it (US$) begin.
+SIGNS: Final = "$¥￥€£₹₩"
+SIGN_LETTERS_MAX: Final = 2
+AT_SIGNS: Final = (_of("amount", _AMOUNT_BEFORE, rank=7),)
