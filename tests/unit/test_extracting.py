@@ -12,6 +12,7 @@ import pytest
 
 import actormem
 from actormem import UsageError
+from actormem.actors.extracting import BATCH_MESSAGES
 from actormem.errors import ProviderError
 from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, files_holding, opened, settle, until, words
 
@@ -65,21 +66,23 @@ async def talk(session: actormem.Session, count: int, first: int = 0) -> None:
 # --- when it is called -------------------------------------------------------------------------------------
 
 
-async def test_eight_messages_are_read_in_exactly_one_call() -> None:
+async def test_a_batch_of_messages_is_read_in_exactly_one_call() -> None:
     llm = ScriptedLLM(echo)
     async with opened(llm=llm, extract=True) as runtime:
         session = await runtime.spawn("s", user="ada")
-        await talk(session, 7)
+        await talk(session, BATCH_MESSAGES - 1)
         await settle()
         assert llm.call_count == 0
-        await talk(session, 1, 7)
-        await until(lambda: done(runtime, 8))
+        await talk(session, 1, BATCH_MESSAGES - 1)
+        await until(lambda: done(runtime, BATCH_MESSAGES))
         assert llm.call_count == 1
-        assert [one["text"].split()[0] for one in asked(llm.prompts[0])] == [f"Cabin{n}" for n in range(8)]
+        assert [one["text"].split()[0] for one in asked(llm.prompts[0])] == [
+            f"Cabin{n}" for n in range(BATCH_MESSAGES)
+        ]
         assert llm.schemas[0] is not None
         after = runtime.statistics()
-        assert (after.extractions, after.extractions_failed, after.extracted_facts) == (1, 0, 8)
-        assert 0 < after.llm_reply_tokens < after.llm_prompt_tokens
+        assert (after.extractions, after.extractions_failed, after.extracted_facts) == (1, 0, BATCH_MESSAGES)
+        assert after.llm_reply_tokens > 0 < after.llm_prompt_tokens
 
 
 async def done(runtime: actormem.Runtime, count: int, attribute: str = "first_word") -> bool:
@@ -401,13 +404,13 @@ async def test_what_waited_is_read_after_a_restart_once(tmp_path: Path) -> None:
 async def test_a_call_that_a_restart_cut_off_is_made_again_without_doubles(tmp_path: Path) -> None:
     llm = ScriptedLLM(echo, wait_for=anyio.Event())
     async with opened(tmp_path, llm=llm, extract=True) as runtime:
-        await talk(await runtime.spawn("s", user="ada"), 8)
+        await talk(await runtime.spawn("s", user="ada"), BATCH_MESSAGES)
         await until(lambda: in_flight(llm, 1))
     llm = ScriptedLLM(echo)
     async with opened(tmp_path, llm=llm, extract=True) as runtime:
         await answered(await runtime.spawn("s", user="ada"), "Hello there.")
         await runtime.settle()
-        assert (llm.call_count, len(await values(runtime, "first_word"))) == (1, 8)
+        assert (llm.call_count, len(await values(runtime, "first_word"))) == (1, BATCH_MESSAGES)
 
 
 async def forget_item(runtime: actormem.Runtime) -> None:

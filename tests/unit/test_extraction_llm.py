@@ -354,3 +354,20 @@ def test_what_the_rules_have_read_in_a_message_is_not_doubled(
     )
     assert is_known(fact, item) is known
     assert not is_known(msgspec.structs.replace(fact, subject="wife"), item)
+
+
+def test_what_is_as_in_the_message_before_is_not_said_again() -> None:
+    noon_ms = 1_900_000_000_000
+    lines = [
+        Said(session_id="s", message_id="1", text="a" * 200, before="说" * 500, time_ms=noon_ms),
+        Said(session_id="s", message_id="2", text="b" * 200, before="x" * 500, time_ms=noon_ms + 60_000),
+        Said(session_id="s", message_id="3", text="c", speaker="Ben", time_ms=noon_ms + 86_400_000),
+    ]
+    request = extraction_request(lines, window_tokens=32_000, count=len)
+    first, second, third = (
+        msgspec.json.decode(line) for line in request.prompt[1]["content"].splitlines()[1:-1]
+    )
+    assert list(first) == ["message", "speaker", "time", "before", "text"]
+    assert list(second) == ["message", "before", "text"]
+    assert list(third) == ["message", "speaker", "time", "text"]
+    assert len(first["before"]) * 3 <= len(second["before"]) == 160
