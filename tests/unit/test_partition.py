@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from actormem.core.recall.partition import FLOOR, Partition, Query, query_texts, view_text
 from actormem.core.recall.search import ALL_ROWS_MAX
+from actormem.core.recall.words import token_count
 from actormem.core.values import Hit, Item, Owner
 
 ADA = Owner("", "ada")
@@ -222,7 +223,7 @@ def test_the_window_of_a_turn_changes_with_its_neighbours() -> None:
     assert partition.stale_windows_count == 0
 
     def nearness() -> float:
-        return float(partition._windows.vectors.take([1])[0] @ vector_of("a walk in the garden"))
+        return float(partition._windows.cosines_at(vector_of("a walk in the garden"), np.array([1]))[0])
 
     before = nearness()
     partition.put(turn(3, "A walk in the garden", "Bo"))
@@ -234,6 +235,27 @@ def test_the_window_of_a_turn_changes_with_its_neighbours() -> None:
     assert partition.stale_windows_count == 2
     partition.refresh_windows(1)
     assert partition.stale_windows_count == 1
+
+
+def test_a_window_is_near_to_what_the_mean_of_its_turns_is_near_to() -> None:
+    turns = [turn(1, "Do you like the cello?", "Bo"), turn(2, "Very much", "Ada"), turn(3, "A walk", "Bo")]
+    partition = filled(turns)
+    weights = np.sqrt([token_count(one.text) for one in turns])
+    mean = weights @ np.stack([vector_of(one.text) for one in turns])
+    query = vector_of("the cello in the garden")
+    expected = float(query @ mean / np.linalg.norm(mean))
+    assert partition._windows.cosines_at(query, np.arange(3)) == pytest.approx([expected] * 3, abs=1e-6)
+
+
+def test_what_takes_the_place_of_a_removed_turn_is_part_of_no_old_window() -> None:
+    partition = filled([turn(1, "Do you like the cello?", "Bo"), turn(2, "Very much", "Ada")])
+    partition.remove("m1")
+    query = vector_of("a walk in the garden")
+    before = partition._windows.cosines_at(query, np.array([1]))
+    partition.put(turn(9, "A walk in the garden", session="another"))
+    partition.set_vectors(["m9"], query[None])
+    assert partition.label("m9") == 0, "the row is used again"
+    assert partition._windows.cosines_at(query, np.array([1])) == before
 
 
 def test_facts_and_turns_that_say_enough_have_no_window() -> None:

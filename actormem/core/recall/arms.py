@@ -28,6 +28,7 @@ from actormem.core.recall.rank import (
 )
 from actormem.core.recall.rows import KINDS, NameNumbers, RowTable
 from actormem.core.recall.vectors import VectorRows
+from actormem.core.recall.windows import Windows
 
 __all__ = [
     "Dense",
@@ -126,7 +127,7 @@ def dense_arms(
     rows: Rows,
     table: RowTable,
     vectors: VectorRows,
-    windows: VectorRows,
+    windows: Windows,
     scanned: NDArray[np.float32] | None,
     partial: bool,
 ) -> tuple[dict[str, Shares], Dense]:
@@ -155,7 +156,7 @@ def dense_arms(
     around = own[0].copy()
     in_window = table.has_window[rows]
     if in_window.any():
-        around[in_window] = windows.cosines_at(queries[:1], rows[in_window])[0]
+        around[in_window] = windows.cosines_at(queries[0], rows[in_window])
     seen = known | in_window
     window_low = float(around[seen].min(initial=1.0))
     window = np.where(seen, stretch(around, min(low, window_low) if partial else window_low), 0.0)

@@ -80,7 +80,7 @@ class Partition:
             self._index,
             self._neighbours,
             self._vectors,
-            self._windows.vectors,
+            self._windows,
             self._speakers,
             self._asked_by,
             lambda: list(self._recent),
@@ -322,7 +322,7 @@ class Partition:
         capacity = self._table.capacity
         self._neighbours.reserve(capacity)
         self._vectors.reserve(row + 1)
-        self._windows.vectors.reserve(row + 1)
+        self._windows.reserve(capacity)
         self._rows[item.id] = row
         self._items[row] = item
         text = index_text(item)

@@ -28,6 +28,7 @@ from actormem.core.recall.query import Query
 from actormem.core.recall.rank import WEIGHTS, Shares, fuse, relevance, session_prior
 from actormem.core.recall.rows import NameNumbers, RowTable
 from actormem.core.recall.vectors import VectorRows
+from actormem.core.recall.windows import Windows
 from actormem.core.recall.words import Words
 
 __all__ = ["Nearest", "Prepared", "Ranked", "Search"]
@@ -84,7 +85,7 @@ class Search:
         index: LexicalIndex,
         neighbours: Neighbours,
         vectors: VectorRows,
-        windows: VectorRows,
+        windows: Windows,
         speakers: NameNumbers,
         attributes: dict[str, set[int]],
         recent: Callable[[], list[int]],
