@@ -19,6 +19,8 @@ MISSING = "plots need matplotlib, which is not installed: pip install '.[bench]'
 WORDS = "#010203"  # stands for the page's own colour until the drawing is done
 COLOURS = ("#3b82c4", "#d9822b", "#3fa66b", "#c2528b", "#8f7ae5", "#8a8f98")
 MARKERS = "osD^vP"
+# A file that stands in a page as a picture does not see the page's colours, but whether its reader likes it dark.
+ALONE = "<style>svg{color:#24292f}@media(prefers-color-scheme:dark){svg{color:#d0d7de}}</style>"
 SIZE_INCHES = (7.2, 3.4)
 LABEL_CHARS = 80  # of all labels beside each other; more are turned
 PLAIN = "{x:,g}"  # a thousand is 1,000, on a logarithmic axis too
@@ -63,7 +65,8 @@ def write_charts(folder: Path, benchmark: str, charts: Sequence[Chart]) -> list[
     written: list[Path] = []
     for chart in charts:
         path = folder / f"{benchmark}-{chart.name}.svg"
-        path.write_text(drawing(chart), encoding="utf-8")
+        opening, rest = drawing(chart).split(">", 1)
+        path.write_text(f"{opening}>{ALONE}{rest}\n", encoding="utf-8")
         written.append(path)
     return written
 

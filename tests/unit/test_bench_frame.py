@@ -3,6 +3,7 @@
 import re
 from importlib import import_module
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -100,7 +101,10 @@ def test_a_chart_is_drawn_in_the_colours_of_its_page_and_the_same_each_time(char
 def test_charts_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert run(["--plot", str(tmp_path)]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["made_up-one.svg"]
+    [path] = tmp_path.iterdir()
+    assert path.name == "made_up-one.svg"
+    style = ElementTree.parse(path).getroot()[0]
+    assert (style.text or "").startswith("svg{color:"), "it has a colour where no page gives one"
 
 
 @pytest.mark.parametrize("name", benchmark_names())
