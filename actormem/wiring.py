@@ -1,6 +1,7 @@
 """The only place where ports meet adapters: names such as `openai:gpt-4o-mini` become objects here."""
 
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from typing import TypeVar, cast
 
@@ -179,9 +180,13 @@ def calls_at_once(embedder: Embedder) -> int:
     return found if isinstance(found, int) and found > 0 else QUERIES_AT_ONCE
 
 
-def build_index(labels: Labels, vectors: Vectors) -> VectorIndex:
+def build_index(
+    labels: Labels, vectors: Vectors, vectors_of: Callable[[Labels], Vectors] | None = None
+) -> VectorIndex:
     """A nearest-neighbour index of all these rows; for a thread, since it takes its time."""
-    return cast("VectorIndex", import_module("actormem.adapters.indexes").build_index(labels, vectors))
+    return cast(
+        "VectorIndex", import_module("actormem.adapters.indexes").build_index(labels, vectors, vectors_of)
+    )
 
 
 def hashing(reason: str) -> Embedder:

@@ -138,7 +138,7 @@ class Services:
         ref: Callable[[str, Hashable], Ref],
         stop: Callable[[str, Hashable, str], Awaitable[None]],
         keys: Callable[[str], tuple[Hashable, ...]],
-        build_index: Callable[[Labels, Vectors], VectorIndex],
+        build_index: Callable[[Labels, Vectors, Callable[[Labels], Vectors]], VectorIndex],
         draw_nonce: Callable[[], str],
         draw_share: Callable[[], float],
         options: Options,

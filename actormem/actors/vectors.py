@@ -133,7 +133,11 @@ class PartitionVectors:
             removals = self._removal_count
             labels, vectors = await self._labelled()
             built = await anyio.to_thread.run_sync(
-                self._services.build_index, labels, vectors, limiter=self._services.pools.indexing
+                self._services.build_index,
+                labels,
+                vectors,
+                partition.vectors_of,
+                limiter=self._services.pools.indexing,
             )
             if self._removal_count == removals:
                 self.index = built

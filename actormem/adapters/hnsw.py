@@ -1,13 +1,14 @@
 """Nearest neighbours through hnswlib's graph, for owners with many rows.
 
 Law: the graph only proposes. It holds one point for each distinct vector, which is never changed, moved or
-resized; our own rows hold the vectors, give the scores, and answer alone wherever the graph cannot.
+resized; rows of our own, or of whoever has them anyway, give the scores, and answer alone wherever the graph cannot.
 """
 
 import bisect
 import hashlib
 import threading
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
 
 import hnswlib
 import numpy as np
@@ -17,8 +18,9 @@ from actormem.core.recall.vectors import VectorRows
 from actormem.errors import UsageError
 from actormem.ports import Labels, Vectors
 
-__all__ = ["HnswIndex", "build_hnsw"]
+__all__ = ["HnswIndex", "VectorsOf", "build_hnsw"]
 
+VectorsOf: TypeAlias = Callable[[Labels], Vectors]
 STEP_ROWS = 16  # added under one hold of the lock: about 10 ms, so that a search never waits longer
 SEGMENT_POINTS_MIN = 4_096  # a graph costs 2.6 MB of locks whatever it holds
 # Recall at 10 of jittered embeddings of talk, 512 numbers each: among 20,000 rows .996 at 128 and 1.00 at 256,
@@ -39,13 +41,15 @@ class HnswIndex:
         M: Links of a point; 16 suits 512 dimensions.
         ef_construction: Candidates looked at when a point is linked.
         capacity: Rows the first graph is made for.
+        vectors_of: Gives the vectors of labels, (n, dimensions), as long as they are in here; called in threads. None:
+            they are kept here once more.
 
     Raises:
         UsageError: A number is below 1.
 
     Cost:
         Adding takes about 0.4 ms a row of 512 numbers, a search about 1 ms among 100,000. Memory is
-        8 bytes a number and 300 bytes a row. Removed rows keep their memory until the index is rebuilt.
+        8 bytes a number, 4 with `vectors_of`, and 300 bytes a row. Removed rows keep theirs until the index is rebuilt.
     """
 
     def __init__(
@@ -55,18 +59,21 @@ class HnswIndex:
         ef_construction: int = 200,
         *,
         capacity: int = SEGMENT_POINTS_MIN,
+        vectors_of: VectorsOf | None = None,
     ) -> None:
         if min(dimensions, M, ef_construction, capacity) < 1:
             raise UsageError("dimensions, M, ef_construction and capacity must be at least 1")
         self._dimensions = dimensions
         self._links = M
         self._ef_construction = ef_construction
-        self._rows = VectorRows(dimensions)
+        self._rows = VectorRows(dimensions) if vectors_of is None else None
+        self._vectors_of = vectors_of
         self._segments: list[Segment] = []
         self._capacity = capacity  # of the next segment
         self._points: dict[int, int] = {}  # label -> point
         self._labels: list[list[int]] = []  # point -> its labels, sorted; empty where it is dead
         self._keys: dict[bytes, int] = {}  # hash of a vector -> its point
+        self._point_keys: list[bytes] = []
         self._dead_count = 0
         self._lock = threading.Lock()
 
@@ -102,15 +109,16 @@ class HnswIndex:
             points = self._candidates(query, k)
             if points is None:
                 points = np.flatnonzero([bool(labels) for labels in self._labels])
-            scores = self._rows.cosines_at(query[None, :], points)[0]
+            scores = self._scores(query, points)
             # Each point found has a label at least, so the best k points hold the best k labels.
             owned = [self._labels[point] for point in cast("list[int]", points.tolist())]
             found = np.array([label for labels in owned for label in labels], np.int64)
             return best(found, np.repeat(scores, [len(labels) for labels in owned]), k)
 
     def _add_step(self, labels: Labels, vectors: Vectors) -> None:
-        fresh: list[int] = []
-        self._rows.reserve(len(self._labels) + len(labels))
+        fresh: list[tuple[int, Vectors]] = []
+        if self._rows is not None:
+            self._rows.reserve(len(self._labels) + len(labels))
         for label, vector in zip(cast("list[int]", labels.tolist()), vectors, strict=True):
             key = key_of(vector)
             point = self._keys.get(key)
@@ -122,21 +130,30 @@ class HnswIndex:
                 point = len(self._labels)
                 self._labels.append([])
                 self._keys[key] = point
-                self._rows.set(point, vector)
-                fresh.append(point)
+                self._point_keys.append(key)
+                if self._rows is not None:
+                    self._rows.set(point, vector)
+                fresh.append((point, vector))
             bisect.insort(self._labels[point], label)
             self._points[label] = point
         # A label given its vector and moved on within one step leaves a dead point, which needs no link.
-        self._link([point for point in fresh if self._labels[point]])
+        self._link([one for one in fresh if self._labels[one[0]]])
 
-    def _link(self, points: list[int]) -> None:
-        while points:
+    def _scores(self, query: Vectors, points: Labels) -> Vectors:
+        if self._rows is not None:
+            return self._rows.cosines_at(query[None, :], points)[0]
+        assert self._vectors_of is not None
+        labels = np.array([self._labels[point][0] for point in cast("list[int]", points.tolist())], np.int64)
+        return np.einsum("ij,j->i", self._vectors_of(labels), query)
+
+    def _link(self, fresh: list[tuple[int, Vectors]]) -> None:
+        while fresh:
             if not self._segments or self._segments[-1].room == 0:
                 self._segments.append(self._new_segment())
             segment = self._segments[-1]
-            step, points = points[: segment.room], points[segment.room :]
+            step, fresh = fresh[: segment.room], fresh[segment.room :]
             try:
-                segment.add(self._rows.take(step), step)
+                segment.add(np.stack([vector for _, vector in step]), [point for point, _ in step])
             except RuntimeError:
                 return  # these points are in no graph; `_candidates` sees it and lets a scan answer
 
@@ -153,8 +170,9 @@ class HnswIndex:
         if self._labels[point]:
             return
         self._dead_count += 1
-        del self._keys[key_of(self._rows.take([point])[0])]
-        self._rows.clear(point)
+        del self._keys[self._point_keys[point]]
+        if self._rows is not None:
+            self._rows.clear(point)
         for segment in self._segments:
             segment.remove(point)
 
@@ -217,12 +235,19 @@ class Segment:
         return points[0].astype(np.int64)
 
 
-def build_hnsw(labels: Labels, vectors: Vectors, M: int = 16, ef_construction: int = 200) -> HnswIndex:  # noqa: N803
+def build_hnsw(
+    labels: Labels,
+    vectors: Vectors,
+    M: int = 16,  # noqa: N803
+    ef_construction: int = 200,
+    vectors_of: VectorsOf | None = None,
+) -> HnswIndex:
     """A new index of all the rows, for calling in a thread: it works in steps that let others run.
 
     Args:
         labels: n integers; of a label that stands twice the last row counts.
         vectors: (n, dimensions), each finite and with a length.
+        vectors_of: As of `HnswIndex`.
 
     Raises:
         UsageError: As `HnswIndex.add`.
@@ -234,7 +259,7 @@ def build_hnsw(labels: Labels, vectors: Vectors, M: int = 16, ef_construction: i
         raise UsageError(f"need (n, dimensions) vectors, got {vectors.shape}")
     # A quarter to spare, so that what comes in later needs no second graph soon.
     capacity = max(SEGMENT_POINTS_MIN, len(labels) + len(labels) // 4)
-    index = HnswIndex(vectors.shape[1], M, ef_construction, capacity=capacity)
+    index = HnswIndex(vectors.shape[1], M, ef_construction, capacity=capacity, vectors_of=vectors_of)
     index.add(labels, vectors)
     return index
 

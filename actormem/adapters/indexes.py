@@ -4,6 +4,7 @@ Law: a missing compiler makes large owners slower, never the answer wrong; it is
 """
 
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -22,8 +23,13 @@ def make_index(dimensions: int) -> VectorIndex:
     return import_module("actormem.adapters.hnsw").HnswIndex(dimensions)
 
 
-def build_index(labels: Labels, vectors: Vectors) -> VectorIndex:
+def build_index(
+    labels: Labels, vectors: Vectors, vectors_of: Callable[[Labels], Vectors] | None = None
+) -> VectorIndex:
     """An index of all these rows; call it in a thread, it takes about 0.5 ms a row.
+
+    Args:
+        vectors_of: Where given, a graph asks it for the vectors of its labels, and keeps no others.
 
     Raises:
         UsageError: Labels and vectors do not fit, or a row is not finite or has no length.
@@ -35,7 +41,7 @@ def build_index(labels: Labels, vectors: Vectors) -> VectorIndex:
         flat = FlatIndex(vectors.shape[1])
         flat.add(labels, vectors)
         return flat
-    return import_module("actormem.adapters.hnsw").build_hnsw(labels, vectors)
+    return import_module("actormem.adapters.hnsw").build_hnsw(labels, vectors, vectors_of=vectors_of)
 
 
 def warn_missing() -> None:

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from actormem.adapters.flat import FlatIndex
 from actormem.adapters.hnsw import HnswIndex, build_hnsw
+from actormem.adapters.rows import unit_rows
 from actormem.errors import UsageError
-from actormem.ports import VectorIndex, Vectors
+from actormem.ports import Labels, VectorIndex, Vectors
 from actormem.testing import contracts
 from actormem.testing.contracts.vector_index import (
     IndexStep,
@@ -26,10 +27,27 @@ def small_graphs(dimensions: int) -> VectorIndex:
     return HnswIndex(dimensions, capacity=3)
 
 
+class Shared(HnswIndex):
+    """A graph that keeps no vectors: whoever adds them has them."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._kept: dict[int, Vectors] = {}
+        super().__init__(
+            dimensions,
+            capacity=3,
+            vectors_of=lambda labels: np.stack([self._kept[int(label)] for label in labels]),
+        )
+
+    def add(self, labels: Labels, vectors: Vectors) -> None:
+        super().add(labels, vectors)
+        self._kept |= dict(zip(labels.tolist(), unit_rows(vectors), strict=True))
+
+
 MAKERS: dict[str, MakeVectorIndex] = {
     "flat": FlatIndex,
     "hnsw": HnswIndex,
     "hnsw of small graphs": small_graphs,
+    "hnsw of shared vectors": Shared,
 }
 
 

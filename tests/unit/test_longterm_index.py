@@ -1,5 +1,7 @@
 """A large owner's vectors stand in a graph, built beside the loop, and built anew once something is forgotten."""
 
+from collections.abc import Callable
+
 import pytest
 
 from actormem.limits import HNSW_ROWS_MIN
@@ -18,9 +20,9 @@ async def test_a_large_owner_is_indexed_and_a_forgotten_item_is_not_in_the_index
         services = runtime._services
         build = services.build_index
 
-        def counted(labels: Labels, vectors: Vectors) -> VectorIndex:
+        def counted(labels: Labels, vectors: Vectors, vectors_of: Callable[[Labels], Vectors]) -> VectorIndex:
             sizes.append(len(labels))
-            return build(labels, vectors)
+            return build(labels, vectors, vectors_of)
 
         monkeypatch.setattr(services, "build_index", counted)
         log = [

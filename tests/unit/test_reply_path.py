@@ -126,7 +126,7 @@ async def test_new_items_that_are_slow_to_embed_hold_no_context_up() -> None:
 async def test_an_index_that_is_being_built_holds_no_context_up(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, door = threading.Event(), threading.Event()
 
-    def build(labels: Any, vectors: Any) -> FlatIndex:
+    def build(labels: Any, vectors: Any, _: Any) -> FlatIndex:
         begun.set()
         assert door.wait(30), "the test has let it wait"
         index = FlatIndex(vectors.shape[1])

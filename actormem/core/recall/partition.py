@@ -215,6 +215,10 @@ class Partition:
         rows = rows[:limit].astype(np.int64) + label
         return rows, self._vectors.take(rows)
 
+    def vectors_of(self, labels: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of labels: (n, dimensions); zeros for what has none. May be called from any thread."""
+        return self._vectors.take(labels)
+
     @property
     def stale_windows_count(self) -> int:
         """How many turns have a window that is out of date; until it is made anew the one before serves."""
