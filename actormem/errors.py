@@ -16,6 +16,7 @@ __all__ = [
     "AskTimeoutError",
     "BudgetError",
     "CorruptError",
+    "FencedError",
     "FolderInUseError",
     "NotFoundError",
     "OverloadedError",
@@ -84,10 +85,10 @@ class NotFoundError(UsageError, LookupError):
 
 
 class FolderInUseError(UsageError):
-    """Another process has the folder. Nothing changed.
+    """Another process has the folder, or the schema of a database. Nothing changed.
 
     Attributes:
-        pid: That process's id, or 0 where it is not known.
+        pid: That process's id, or 0 where it is not known or on another machine.
     """
 
     def __init__(self, message: str, *, pid: int) -> None:
@@ -185,4 +186,20 @@ class CorruptError(StorageError):
     def __init__(self, message: str, *, path: str, expected: str, found: str) -> None:
         super().__init__(f"{message}: expected {expected}, found {found}", path=path)
         self.expected = expected
+        self.found = found
+
+
+class FencedError(StorageError):
+    """Another process took the record over, for this one was silent too long. What was being written is not stored.
+
+    Whoever has it now goes on from all that was acknowledged; to write again here, open it again.
+
+    Attributes:
+        fence: The number under which it was ours.
+        found: The number under which it is another's.
+    """
+
+    def __init__(self, message: str, *, path: str, fence: int, found: int) -> None:
+        super().__init__(message, path=path)
+        self.fence = fence
         self.found = found

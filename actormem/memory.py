@@ -351,6 +351,7 @@ class OwnerMemory(FrontDoor):
             session_count=done.session_count,
             scanned_bytes=done.scan.scanned_bytes,
             found_count=done.scan.found_count,
+            elsewhere=self._services.record.elsewhere(),
         )
 
     async def _seen_through(self, owner: Owner, erasing: Coroutine[object, object, Done]) -> Done:

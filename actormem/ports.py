@@ -300,6 +300,8 @@ class Record(Protocol):
     8. Each write does what it says of itself (see `actormem.core.writes`), and reads tell of it.
     9. `newest_ms` is when the item of the largest number was stored, by the clock of that time, as it was at opening;
         0 where there was none. It is no owner's.
+    10. `elsewhere` names each place outside the reach of `scrub` and `scan` where erased words may still stand; nothing
+        where there is none.
     """
 
     def submit(
@@ -393,4 +395,5 @@ class Record(Protocol):
         """
         ...
 
+    def elsewhere(self) -> tuple[str, ...]: ...
     def statistics(self) -> RecordStatistics: ...

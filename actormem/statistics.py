@@ -20,6 +20,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
             where nothing was erased that tells enough to be sought.
         found_count: Of at most 64 of the erased texts, those of 8 bytes or more that tell most by themselves, how many
             the files hold still; what others said in the same words does not count. It is to be 0.
+        elsewhere: Where a copy may stand that is not in our reach, and was not looked at: a database's log, backups and
+            replicas. Nothing for a folder.
     """
 
     item_count: int
@@ -27,6 +29,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     session_count: int
     scanned_bytes: int = 0
     found_count: int = 0
+    elsewhere: tuple[str, ...] = ()
 
 
 class RuntimeStatistics(msgspec.Struct, frozen=True, kw_only=True):

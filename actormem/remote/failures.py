@@ -24,7 +24,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         hint: What to do instead.
         id, pid, path: Of what was asked for, of the process that has the folder, of the file.
         needed_tokens, budget_tokens, waiting, limit, status, retry_after_s: Numbers of the class.
-        mailbox, provider, reason, expected, found, supported: What else the class tells.
+        mailbox, provider, reason, expected, found, supported, fence: What else the class tells.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: str | int = ""
     found: str | int = ""
     supported: int = 0
+    fence: int = 0
 
 
 class FailureAnswer(msgspec.Struct, frozen=True):

@@ -6,13 +6,14 @@ guessed, was forgotten, and when. The rows stand among the tombstones, under the
 
 import secrets
 import sqlite3
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Final
 
 from actormem.core.values import Owner
 from actormem.storage.places import mark, read_mark
 
-__all__ = ["keep_forgotten", "read_forgotten"]
+__all__ = ["KEY_BITS", "KEY_MARKS", "keep_forgotten", "keyed_hash", "read_forgotten"]
 
 NOBODY: Final = 0  # numbers of owners begin with 1
 KEY_MARKS: Final = ("owner_key_1", "owner_key_2")  # of the folder, drawn once
@@ -46,6 +47,10 @@ def read_forgotten(connection: sqlite3.Connection, owner: Owner) -> int:
 
 
 def hashed(connection: sqlite3.Connection, owner: Owner) -> str:
-    key = b"".join(read_mark(connection, name).to_bytes(8) for name in KEY_MARKS)
+    return keyed_hash([read_mark(connection, name) for name in KEY_MARKS], owner)
+
+
+def keyed_hash(keys: Sequence[int], owner: Owner) -> str:
+    """What an owner is kept as, by the numbers under `KEY_MARKS`."""
     words = f"{len(owner.tenant)}:{owner.tenant}{owner.user}".encode()
-    return blake2b(words, key=key, digest_size=16).hexdigest()
+    return blake2b(words, key=b"".join(key.to_bytes(8) for key in keys), digest_size=16).hexdigest()

@@ -12,9 +12,22 @@ from actormem.core.values import Item, Owner
 from actormem.ports import OwnerItems, VectorPage
 from actormem.storage.checks import INTEGER_MAX, checked_types, decode_item, verify
 from actormem.storage.failures import DamagedRowError
+from actormem.storage.forgotten import read_forgotten
 from actormem.storage.places import owner_number
 
-__all__ = ["checked_item", "items_after", "items_of", "load_items", "newest_stored_ms", "vectors_before"]
+__all__ = [
+    "check_order",
+    "checked_item",
+    "items_after",
+    "items_of",
+    "load_items",
+    "newest_stored_ms",
+    "read_forgotten",
+    "sound_vector",
+    "stored_ms_of",
+    "vector_page",
+    "vectors_before",
+]
 
 
 def load_items(connection: sqlite3.Connection, owner: Owner, embedder: str, newest: int | None) -> OwnerItems:
@@ -47,11 +60,14 @@ def newest_stored_ms(connection: sqlite3.Connection) -> int:
     row = connection.execute(
         "SELECT item_no, body, checksum FROM items ORDER BY item_no DESC LIMIT 1"
     ).fetchone()
-    if row is None:
-        return 0
+    return 0 if row is None else stored_ms_of(*row)
+
+
+def stored_ms_of(number: int, body: bytes, expected: int) -> int:
+    """When the item of a row was stored; 0 where the row is damaged."""
     try:
-        verify(row[2], row[0], row[1])
-        return decode_item(row[1]).stored_ms
+        verify(expected, number, body)
+        return decode_item(body).stored_ms
     except (DamagedRowError, msgspec.MsgspecError):
         return 0
 
@@ -108,6 +124,11 @@ def vectors_before(
     )
     with closing(found):
         rows: list[tuple[int, bytes, int]] = list(found)
+    return vector_page(rows, below, limit)
+
+
+def vector_page(rows: Sequence[tuple[int, bytes, int]], below: int, limit: int) -> VectorPage:
+    """The page of rows that were read downwards, at most `limit`, from a number."""
     check_order([-below, *(-row[0] for row in rows)])
     sound = [row for row in reversed(rows) if sound_vector(*row) is not None]
     return VectorPage(

@@ -36,6 +36,7 @@ __all__ = [
     "put_items",
     "put_tombstones",
     "put_vectors",
+    "reserve_numbers",
 ]
 
 
@@ -150,3 +151,8 @@ def erase_owner(connection: sqlite3.Connection, write: EraseOwner) -> None:
     if write.forgotten_ms:
         keep_forgotten(connection, write.owner, write.forgotten_ms)
     mark(connection, SCRUB_MARK, 1)
+
+
+def reserve_numbers(connection: sqlite3.Connection, last: int) -> None:
+    """Keep that item numbers up to this one may have been given."""
+    mark(connection, NUMBER_MARK, last)

@@ -21,12 +21,15 @@ from actormem.ports import (
 )
 from actormem.storage.checks import INTEGER_MAX, checked_types, verify
 from actormem.storage.failures import DamagedRowError
-from actormem.storage.places import RELEASED_MARK, owner_number, session_place
+from actormem.storage.places import RELEASED_MARK, SessionPlace, owner_number, session_place
 
 __all__ = [
     "base_contents",
     "bases",
     "behind",
+    "checked_event",
+    "checked_history",
+    "checked_intent",
     "intents",
     "load_session",
     "owners",
@@ -55,6 +58,21 @@ def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHist
         except DamagedRowError:
             body, sequence, damaged_count = None, 0, 1  # it is derived: all events are read in its place
     events = events_between(connection, place.session_no, place.owner_no, sequence + 1, INTEGER_MAX)
+    return checked_history(body, sequence, events, place, damaged_count)
+
+
+def checked_history(
+    snapshot: bytes | None,
+    sequence: int,
+    events: tuple[StoredEvent, ...],
+    place: SessionPlace,
+    damaged_count: int,
+) -> SessionHistory:
+    """The snapshot of event `sequence` and the events after it.
+
+    Raises:
+        DamagedRowError: Between them and the session's last event there is a gap.
+    """
     found = tuple(event.sequence for event in events)
     if found != tuple(range(sequence + 1, place.last_sequence + 1)):
         last = place.last_sequence
@@ -64,7 +82,7 @@ def load_session(connection: sqlite3.Connection, key: SessionKey) -> SessionHist
             found=f"{len(found)} of them, the last {max(found, default=sequence)}",
         )
     return SessionHistory(
-        snapshot=body,
+        snapshot=snapshot,
         snapshot_sequence=sequence,
         events=events,
         progress=place.progress,

@@ -1,9 +1,8 @@
 """The system of record: SQLite in a folder, or in memory with the same behaviour.
 
-The law of the file: one connection writes, in one thread at a time; others read, each in one transaction.
-Nothing blocks the event loop. Erased words are cleared from the free parts of the file by rebuilding it
-(`VACUUM`): SQLite's `secure_delete` alone leaves copies of rows that once moved between pages (measured: 17
-of 2,700 erased texts were still found in the file).
+The law of the file, beside that of `stored`: erased words are cleared from the free parts of the file by
+rebuilding it (`VACUUM`): SQLite's `secure_delete` alone leaves copies of rows that once moved between pages
+(measured: 17 of 2,700 erased texts were still found in the file).
 """
 
 import os
@@ -17,41 +16,22 @@ from typing import Final, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from actormem.core.ids import item_number
-from actormem.core.values import Item, Owner, SessionKey
-from actormem.errors import StoppedError, StorageError, UsageError
-from actormem.ports import (
-    BaseContents,
-    BaseRow,
-    OwnerItems,
-    OwnerRow,
-    PutItems,
-    Record,
-    RecordStatistics,
-    Scan,
-    SessionHistory,
-    SessionRow,
-    StoredEvent,
-    VectorPage,
-    Write,
-)
+from actormem.core.values import Owner
+from actormem.errors import StorageError
+from actormem.ports import Record, Scan
 from actormem.storage import item_reads, reads
-from actormem.storage.checks import check_write
+from actormem.storage.commits import commit
 from actormem.storage.failures import DamagedRowError, storage_error
-from actormem.storage.forgotten import read_forgotten
 from actormem.storage.lock import folder_lock
 from actormem.storage.places import NUMBER_MARK, SCRUB_MARK, mark, read_mark
-from actormem.storage.rows import ReserveNumbers
 from actormem.storage.scanning import found_in_files, stands
 from actormem.storage.schema import Durability, connect_reader, connect_writer, files_bytes
-from actormem.storage.writer import Then, Writer
+from actormem.storage.stored import NUMBERS_RESERVED, READERS, StoredRecord, running
+from actormem.storage.writer import Writer
 
 __all__ = ["open_record"]
 
 DATABASE_NAME: Final = "record.db"
-READERS: Final = 2  # one long read (all items of an owner) does not keep a session from waking
-NUMBERS_RESERVED: Final = 1_024  # item numbers noted as given in one commit; a crash skips at most as many
-CLOSE_WAIT_S: Final = 10.0  # leaving waits this long for what is queued; a healthy disk needs milliseconds
 
 T = TypeVar("T")
 
@@ -82,22 +62,8 @@ async def open_record(
             await stack.enter_async_context(folder_lock(path, lock_wait_s))
         file = None if path is None else path / DATABASE_NAME
         connections = await to_thread.run_sync(connect_all, file, durability, limiter=CapacityLimiter(1))
-        record = SqliteRecord(connections, file)
-        failed: Exception | None = None
-        async with anyio.create_task_group() as group:
-            group.start_soon(record.writer.run)
-            try:
-                yield record
-            except Exception as error:
-                failed = error  # raised below: the group would wrap it
-            finally:
-                await record.aclose()
-        if failed is not None:
-            raise failed
-        if record.writer.callback_error is not None:
-            raise record.writer.callback_error
-        if record.writer.untold and record.writer.failure is not None:
-            raise record.writer.failure.with_traceback(None)
+        async with running(SqliteRecord(connections, file)) as record:
+            yield record
 
 
 class Connections:
@@ -132,7 +98,7 @@ def connect_all(file: Path | None, durability: Durability) -> Connections:
     return Connections(file, durability)
 
 
-class SqliteRecord:
+class SqliteRecord(StoredRecord[sqlite3.Connection, sqlite3.Connection]):
     """See `actormem.ports.Record`; made by `open_record`.
 
     Raises of `submit`, beyond the port's: `UsageError` for a write that could not be read back (nothing is
@@ -140,160 +106,27 @@ class SqliteRecord:
     """
 
     def __init__(self, connections: Connections, file: Path | None) -> None:
-        in_memory = file is None
         self._connections = connections
         self._file = file
-        self._idle = list(connections.reading)
         self._writing = CapacityLimiter(1)
         # In memory there is one connection for all: the writer's token keeps reads out of its transactions.
-        self._reading = self._writing if in_memory else CapacityLimiter(len(self._idle))
-        self._others = CapacityLimiter(max(1, len(self._idle) - 1))
+        limiter = self._writing if file is None else CapacityLimiter(len(connections.reading))
+        place = "in memory" if file is None else str(file)
+        writer = Writer(partial(commit, connections.writing, file), self._writing, place)
+        writer.size_bytes = connections.size_bytes
+        super().__init__(reads, item_reads, connections.reading, limiter, writer, connections)
         self._scrubbing = anyio.Lock()
         self._scanning = CapacityLimiter(1)
-        self._damaged_rows = 0
-        self._last_number = connections.last_number
-        self._reserved_number = connections.last_number + NUMBERS_RESERVED
-        self.writer = Writer(connections.writing, self._writing, file)
-        self.writer.size_bytes = connections.size_bytes
 
-    # --- writing -----------------------------------------------------------------------------------
-
-    def submit(self, writes: Sequence[Write], then: Then | None = None) -> None:
-        for write in writes:
-            check_write(write)
-        self.writer.submit(writes, then)
-        for write in writes:
-            if isinstance(write, PutItems):
-                numbers = (item_number(item.id) or 0 for item in write.items)
-                self._last_number = max(self._last_number, *numbers, 0)
-
-    async def sync(self, writes: Sequence[Write] = ()) -> None:
-        done = anyio.Event()
-        errors: list[StorageError] = []
-
-        def then(error: StorageError | None) -> None:
-            if error is not None:
-                errors.append(error)
-            done.set()
-
-        if writes:
-            self.submit(writes, then)
-        else:
-            self.writer.submit((), then, bounded=False)
-        await done.wait()
-        if errors:
-            raise errors[0].with_traceback(None)  # one error tells many: it must not grow with each
-
-    def next_item_number(self) -> int:
-        self._last_number += 1
-        # Queued before any write that can hold the number, so nothing durable ever shares one.
-        if self._last_number + NUMBERS_RESERVED // 2 > self._reserved_number and self.writer.failure is None:
-            self._reserved_number = self._last_number + NUMBERS_RESERVED
-            self._note_number(self._reserved_number)
-        return self._last_number
-
-    def newest_ms(self) -> int:
-        return self._connections.newest_ms
-
-    def _note_number(self, last: int) -> None:
-        def then(error: StorageError | None) -> None:
-            """Nobody waits for this: where it failed, whatever holds such a number fails after it."""
-
-        self.writer.submit([ReserveNumbers(last)], then, bounded=False)
-
-    # --- reading -----------------------------------------------------------------------------------
-
-    async def load_session(self, key: SessionKey) -> SessionHistory | None:
-        history = await self._read(lambda connection: reads.load_session(connection, key))
-        self._damaged_rows += history.damaged_count if history is not None else 0
-        return history
-
-    async def read_events(self, key: SessionKey, first: int, last: int) -> tuple[StoredEvent, ...]:
-        return await self._read_behind(lambda connection: reads.read_events(connection, key, first, last))
-
-    async def session_names(self, key: SessionKey) -> frozenset[str]:
-        return await self._read(lambda connection: reads.session_names(connection, key))
-
-    async def sessions(self, owner: Owner) -> tuple[SessionRow, ...]:
-        return await self._read_behind(lambda connection: reads.sessions(connection, owner))
-
-    async def owners(self, limit: int, tenant: str | None = None, prefix: str = "") -> tuple[OwnerRow, ...]:
-        return await self._read_behind(lambda connection: reads.owners(connection, limit, tenant, prefix))
-
-    async def behind(self) -> tuple[SessionKey, ...]:
-        return await self._read_behind(reads.behind)
-
-    async def load_items(self, owner: Owner, embedder: str, newest: int | None = None) -> OwnerItems:
-        found = await self._read(
-            lambda connection: item_reads.load_items(connection, owner, embedder, newest)
-        )
-        self._damaged_rows += found.damaged_count
-        return found
-
-    async def items_after(self, owner: Owner, number: int, limit: int) -> tuple[Item, ...]:
-        return await self._read(lambda connection: item_reads.items_after(connection, owner, number, limit))
-
-    async def items_of(self, owner: Owner, numbers: Sequence[int]) -> tuple[Item, ...]:
-        return await self._read(lambda connection: item_reads.items_of(connection, owner, numbers))
-
-    async def vectors_before(
-        self, owner: Owner, embedder: str, number: int | None, *, limit: int, size_bytes: int
-    ) -> VectorPage:
-        def read(connection: sqlite3.Connection) -> VectorPage:
-            return item_reads.vectors_before(
-                connection, owner, embedder, number, limit=limit, size_bytes=size_bytes
-            )
-
-        found = await self._read(read)
-        self._damaged_rows += found.damaged_count
-        return found
-
-    async def shown_in(self, owner: Owner, item_id: str) -> tuple[tuple[SessionKey, int], ...]:
-        return await self._read_behind(lambda connection: reads.shown_in(connection, owner, item_id))
-
-    async def forgotten_ms(self, owner: Owner) -> int:
-        return await self._read(lambda connection: read_forgotten(connection, owner))
-
-    async def intents(self, owner: Owner) -> tuple[tuple[str, bytes], ...]:
-        return await self._read_behind(lambda connection: reads.intents(connection, owner))
-
-    async def owners_with_intents(self, prefix: str = "") -> tuple[Owner, ...]:
-        return await self._read_behind(lambda connection: reads.owners_with_intents(connection, prefix))
-
-    async def intent_counts(self) -> dict[str, int]:
-        return await self._read(reads.intent_counts)
-
-    async def base_contents(self, base: Owner) -> BaseContents:
-        return await self._read_behind(lambda connection: reads.base_contents(connection, base))
-
-    async def bases(self, tenant: str) -> tuple[BaseRow, ...]:
-        return await self._read_behind(lambda connection: reads.bases(connection, tenant))
-
-    async def _read(self, question: Callable[[sqlite3.Connection], T]) -> T:
-        return await to_thread.run_sync(self._answer, question, limiter=self._reading)
-
-    async def _read_behind(self, question: Callable[[sqlite3.Connection], T]) -> T:
-        """What no waking waits for: one connection is always left for those that do."""
-        async with self._others:
-            return await self._read(question)
-
-    def _answer(self, question: Callable[[sqlite3.Connection], T]) -> T:
-        """In a thread: ask in one transaction, so that the answer is of one moment."""
-        if not self._idle:
-            raise StoppedError("the record answers no more", reason="closed")
-        connection = self._idle.pop()
+    def _ask(self, source: sqlite3.Connection, question: Callable[[sqlite3.Connection], T]) -> T:
         try:
-            connection.execute("BEGIN")
+            source.execute("BEGIN")
             try:
-                return question(connection)
+                return question(source)
             finally:
-                connection.execute("ROLLBACK")
-        except UnicodeEncodeError:
-            raise UsageError("an id holds a lone surrogate") from None
+                source.execute("ROLLBACK")
         except (sqlite3.Error, DamagedRowError, UnicodeDecodeError) as error:
             raise storage_error(error, self._file) from error
-        finally:
-            self._idle.append(connection)
 
     # --- upkeep ------------------------------------------------------------------------------------
 
@@ -344,28 +177,6 @@ class SqliteRecord:
             count += not await self._read(partial(stands, text=text, besides=besides))
         return Scan(scanned_bytes, count)
 
-    def statistics(self) -> RecordStatistics:
-        writer = self.writer
-        return RecordStatistics(
-            commit_count=writer.commit_count,
-            write_count=writer.write_count,
-            failed_commit_count=writer.failed_commit_count,
-            waiting_count=writer.waiting_count,
-            size_bytes=writer.size_bytes,
-            damaged_rows=self._damaged_rows,
-        )
-
-    async def aclose(self) -> None:
-        """Commit what waits and close, cancelled or not."""
-        if self.writer.failure is None:
-            self._note_number(self._last_number)  # so that no number is skipped
-        await self.writer.close(CLOSE_WAIT_S)
-        with anyio.CancelScope(shield=True):
-            for _ in range(int(self._reading.total_tokens)):
-                await self._reading.acquire_on_behalf_of(object())
-            await to_thread.run_sync(self._close, limiter=CapacityLimiter(1))
-            self._reading.total_tokens = float("inf")  # those who still wait find it closed
-
     def _close(self) -> None:
-        self._idle.clear()
+        super()._close()
         self._connections.close()

@@ -4,10 +4,11 @@ The law of the file: a write either does all it says or raises, and the transact
 what has been erased in the meantime do nothing; events are the exception, for a gap between them would be a
 loss. What removes or replaces words leaves a mark (`scrub_due`) in the same transaction, so that the bytes
 are still found and cleared when the process dies before `scrub`.
+
+A kind of database brings two modules of functions, which each take what it writes with: `SessionRows` and `ItemRows`.
 """
 
-import sqlite3
-from typing import assert_never
+from typing import Protocol, TypeVar, assert_never
 
 import msgspec
 
@@ -28,13 +29,11 @@ from actormem.ports import (
     SetProgress,
     Write,
 )
-from actormem.storage import item_rows, session_rows
-from actormem.storage.places import (
-    NUMBER_MARK,
-    mark,
-)
 
-__all__ = ["ReserveNumbers", "apply"]
+__all__ = ["ItemRows", "ReserveNumbers", "SessionRows", "apply"]
+
+C = TypeVar("C")
+C_contra = TypeVar("C_contra", contravariant=True)
 
 
 class ReserveNumbers(msgspec.Struct, frozen=True):
@@ -43,12 +42,39 @@ class ReserveNumbers(msgspec.Struct, frozen=True):
     last: int
 
 
-def apply(connection: sqlite3.Connection, write: Write | ReserveNumbers) -> None:
+class SessionRows(Protocol[C_contra]):
+    """Writes about sessions."""
+
+    def append_events(self, connection: C_contra, write: AppendEvents, /) -> None: ...
+    def save_snapshot(self, connection: C_contra, write: SaveSnapshot, /) -> None: ...
+    def replace_texts(self, connection: C_contra, write: ReplaceTexts, /) -> None: ...
+    def release_names(self, connection: C_contra, write: ReleaseNames, /) -> None: ...
+    def mark_shown(self, connection: C_contra, write: MarkShown, /) -> None: ...
+    def set_progress(self, connection: C_contra, write: SetProgress, /) -> None: ...
+    def erase_session(self, connection: C_contra, write: EraseSession, /) -> None: ...
+
+
+class ItemRows(Protocol[C_contra]):
+    """Writes about items and owners."""
+
+    def put_items(self, connection: C_contra, write: PutItems, /) -> None: ...
+    def put_vectors(self, connection: C_contra, write: PutVectors, /) -> None: ...
+    def delete_items(self, connection: C_contra, write: DeleteItems, /) -> None: ...
+    def put_tombstones(self, connection: C_contra, write: PutTombstones, /) -> None: ...
+    def put_intent(self, connection: C_contra, write: PutIntent, /) -> None: ...
+    def delete_intent(self, connection: C_contra, write: DeleteIntent, /) -> None: ...
+    def erase_owner(self, connection: C_contra, write: EraseOwner, /) -> None: ...
+    def reserve_numbers(self, connection: C_contra, last: int, /) -> None: ...
+
+
+def apply(
+    session_rows: SessionRows[C], item_rows: ItemRows[C], connection: C, write: Write | ReserveNumbers
+) -> None:
     """Do one write.
 
     Raises:
         AssertionError: The write contradicts what is stored: a gap between events, another owner's item.
-        sqlite3.Error: The disk failed, or a name that stands once is given twice.
+        Exception: The database's own: it failed, or a name that stands once is given twice.
     """
     match write:
         case AppendEvents():
@@ -80,6 +106,6 @@ def apply(connection: sqlite3.Connection, write: Write | ReserveNumbers) -> None
         case EraseOwner():
             item_rows.erase_owner(connection, write)
         case ReserveNumbers():
-            mark(connection, NUMBER_MARK, write.last)
+            item_rows.reserve_numbers(connection, write.last)
         case _:
             assert_never(write)

@@ -16,7 +16,7 @@ import msgspec
 from actormem.core.values import Owner
 from actormem.storage.places import owner_number
 
-__all__ = ["found_in_files", "stands"]
+__all__ = ["forms", "found_in_files", "stands"]
 
 PIECE_BYTES: Final = 1024 * 1024
 SHARED_SUFFIX: Final = "-shm"  # numbers of pages, no words, and SQLite's locks
@@ -44,7 +44,7 @@ def found_in_files(
     Cost:
         The bytes of the folder times the texts: 0.1 s for 64 texts in 2 MB. A piece and the longest text in memory.
     """
-    left = {text: _forms(text) for text in texts}
+    left = {text: forms(text) for text in texts}
     scanned_bytes = 0
     for path in sorted(folder.rglob("*")):
         if path.name.endswith(SHARED_SUFFIX) or path.is_symlink() or not path.is_file():
@@ -76,7 +76,7 @@ def stands(connection: sqlite3.Connection, text: str, besides: Owner | None) -> 
 
 
 def _held(connection: sqlite3.Connection, text: str, where: str, owner_no: int) -> bool:
-    for form in _forms(text):
+    for form in forms(text):
         for table, column in COLUMNS:
             row = connection.execute(
                 f"SELECT 1 FROM {table} WHERE {where} AND instr(CAST({column} AS BLOB), ?) LIMIT 1",
@@ -87,7 +87,8 @@ def _held(connection: sqlite3.Connection, text: str, where: str, owner_no: int) 
     return False
 
 
-def _forms(text: str) -> tuple[bytes, ...]:
+def forms(text: str) -> tuple[bytes, ...]:
+    """The text as UTF-8 and as JSON writes it."""
     return tuple({text.encode(), msgspec.json.encode(text)[1:-1]})
 
 

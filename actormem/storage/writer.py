@@ -13,10 +13,8 @@ the first such error is raised when the record is left, once everything is safe.
 """
 
 import logging
-import sqlite3
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 import anyio
@@ -26,13 +24,18 @@ from actormem.core.values import Owner
 from actormem.core.writes import owner_of
 from actormem.errors import OverloadedError, StoppedError, StorageError
 from actormem.ports import Write
-from actormem.storage.failures import storage_error
-from actormem.storage.rows import ReserveNumbers, apply
-from actormem.storage.schema import files_bytes
+from actormem.storage.rows import ReserveNumbers
 
-__all__ = ["Then", "Writer"]
+__all__ = ["Commit", "Then", "Writer", "Writes"]
 
 Then: TypeAlias = Callable[[StorageError | None], None]
+Writes: TypeAlias = tuple[Write | ReserveNumbers, ...]
+Commit: TypeAlias = Callable[[Sequence[Writes]], int]
+"""In a thread: all of them as one transaction; gives the size of what is stored, in bytes.
+
+Raises:
+    StorageError: Nothing of them is stored, or the outcome is unknown.
+"""
 
 WAITING_MAX: Final = 8_192  # submissions; hundreds of group commits behind: the disk is not coming back soon
 GROUP_MAX: Final = 256  # submissions in one transaction: their callbacks hold the loop for a few milliseconds
@@ -43,7 +46,7 @@ logger = logging.getLogger(__name__)
 class Submission(NamedTuple):
     """Writes that stand or fall together, whom to tell, and whose place they take."""
 
-    writes: tuple[Write | ReserveNumbers, ...]
+    writes: Writes
     then: Then | None
     owner: Owner | None
 
@@ -52,12 +55,12 @@ class Writer:
     """Queue and commits of one connection.
 
     Args:
-        connection: The connection that writes.
+        commit: Stores a group of submissions with the connection that writes.
         limiter: One token: whoever holds it has the connection.
-        path: The database file, for errors; None in memory.
+        place: Where that is, for errors.
     """
 
-    def __init__(self, connection: sqlite3.Connection, limiter: CapacityLimiter, path: Path | None) -> None:
+    def __init__(self, commit: Commit, limiter: CapacityLimiter, place: str) -> None:
         self.commit_count = 0
         self.write_count = 0
         self.failed_commit_count = 0
@@ -65,9 +68,9 @@ class Writer:
         self.callback_error: Exception | None = None
         self.untold = False  # something failed and there was nobody to tell
         self.size_bytes = 0
-        self._connection = connection
+        self._store = commit
         self._limiter = limiter
-        self._path = path
+        self._place = place
         self._waiting: deque[Submission] = deque()
         self._places: Counter[Owner] = Counter()
         self._committing_count = 0
@@ -113,8 +116,13 @@ class Writer:
                 else:
                     self._wake = anyio.Event()
                     await self._wake.wait()
-        self._tell_all(StorageError("the record was left before the commit", path=str(self._path)))
+        self._tell_all(StorageError("the record was left before the commit", path=self._place))
         self._finished.set()
+
+    def fail(self, error: StorageError) -> None:
+        """Write nothing more: whoever waits, and whoever comes, is told why. The first reason stands."""
+        self.failure = self.failure or error
+        self._tell_all(error)
 
     async def close(self, deadline_s: float) -> None:
         """Take no more, commit what waits, and stop `run`; whatever waits after the deadline is told so."""
@@ -154,32 +162,19 @@ class Writer:
         if error is None:
             self._tell(group, None)
             return
-        self.failure = error
         self.failed_commit_count += 1
+        self.failure = self.failure or error
         self._tell(group, error)
         self._tell_all(error)
 
     def _commit(self, group: list[Submission]) -> StorageError | None:
-        """In the thread: one transaction, rolled back whole on any error, which is returned."""
-        connection = self._connection
+        """In the thread: store the group; the error is returned, for it is told and not raised."""
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for submission in group:
-                for write in submission.writes:
-                    apply(connection, write)
-            connection.execute("COMMIT")
-        except Exception as error:
-            if connection.in_transaction:
-                try:
-                    connection.execute("ROLLBACK")
-                except sqlite3.Error as second:
-                    error.add_note(f"the rollback failed too: {second}")
-            failure = storage_error(error, self._path)
-            failure.__cause__ = error
-            return failure
+            self.size_bytes = self._store([submission.writes for submission in group])
+        except StorageError as error:
+            return error
         self.commit_count += 1
         self.write_count += sum(len(submission.writes) for submission in group)
-        self.size_bytes = files_bytes(connection, self._path)
         return None
 
     def _tell(self, group: Sequence[Submission], error: StorageError | None) -> None:

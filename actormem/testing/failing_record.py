@@ -125,6 +125,9 @@ class FailingRecord:
     def newest_ms(self) -> int:
         return self._record.newest_ms()
 
+    def elsewhere(self) -> tuple[str, ...]:
+        return self._record.elsewhere()
+
     def statistics(self) -> RecordStatistics:
         return self._record.statistics()
 

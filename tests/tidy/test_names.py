@@ -9,7 +9,7 @@ import pytest
 import actormem
 from tests.tidy import source
 
-PUBLIC_NAMES = 41
+PUBLIC_NAMES = 42
 WRONG_WORDS = {
     "manager": "runtime",
     "engine": "runtime",

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 import pytest
@@ -10,6 +11,7 @@ from anyio import CapacityLimiter
 from actormem.core.values import Owner, SessionKey
 from actormem.errors import StorageError
 from actormem.ports import AppendEvents, StoredEvent
+from actormem.storage.commits import commit
 from actormem.storage.schema import connect_writer
 from actormem.storage.writer import GROUP_MAX, Writer
 
@@ -25,7 +27,7 @@ def append(sequence: int) -> AppendEvents:
 @asynccontextmanager
 async def running(limiter: CapacityLimiter) -> AsyncGenerator[Writer, None]:
     connection = connect_writer(None, "process")
-    writer = Writer(connection, limiter, None)
+    writer = Writer(partial(commit, connection, None), limiter, "in memory")
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(writer.run)

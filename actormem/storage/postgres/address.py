@@ -1,0 +1,113 @@
+"""Where a database is: `postgresql://user@host/name?schema=memory`, read and shown without its password.
+
+The law of the file: a password is in the string that libpq is given and in nothing else, no error and no log.
+"""
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+import msgspec
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from actormem.errors import UsageError
+
+__all__ = ["LEASE_S", "Database", "parse_url"]
+
+SCHEMA: Final = "actormem"
+LEASE_S: Final = (
+    6.0  # a process that died is waited for this long; a third of it is one round trip at leisure
+)
+LEASE_S_MIN, LEASE_S_MAX = 0.2, 600.0
+NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")  # what PostgreSQL takes unquoted, and never folds
+DEFAULTS: Final = {
+    "connect_timeout": "10",  # seconds; libpq alone would wait as long as the kernel does, minutes
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "25000",  # ms: a peer that went away without a word is noticed while something is sent
+    "application_name": "actormem",
+}
+
+
+class Database(msgspec.Struct, frozen=True, kw_only=True):
+    """A schema of a database.
+
+    Attributes:
+        conninfo: What libpq connects with; may hold a password.
+        schema: Holds one memory.
+        lease_s: Seconds after which a process that says nothing more has lost the schema.
+        place: All of it, without the password.
+    """
+
+    conninfo: str
+    schema: str
+    lease_s: float
+    place: str
+
+
+def parse_url(url: str) -> Database:
+    """The database that a URL names.
+
+    Args:
+        url: As libpq takes it (`postgresql://user:password@host:port/name?sslmode=verify-full`; what is left out comes
+            from `PGHOST` and so on), and in its query our own `schema` (default `actormem`) and `lease_s` (default 6).
+
+    Raises:
+        UsageError: It cannot be read. Nothing of it is repeated.
+    """
+    try:
+        parts = urlsplit(url)
+        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise _unreadable() from None
+    own = {name: value for name, value in query if name in ("schema", "lease_s")}
+    rest = [(name, value) for name, value in query if name not in own]
+    schema = own.get("schema", SCHEMA)
+    if not NAME.fullmatch(schema) or schema.startswith("pg_") or schema in ("public", "information_schema"):
+        raise UsageError(
+            "the schema in the URL must be a name of its own of 1 to 63 of a-z, 0-9 and _, no digit first",
+            hint="such as ?schema=memory",
+        )
+    try:
+        given = conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(rest))))
+        conninfo = make_conninfo(
+            "", **{**DEFAULTS, **{name: value for name, value in given.items() if value}}
+        )
+    except (ProgrammingError, ValueError):  # its words hold parts of the URL
+        raise _unreadable() from None
+    return Database(
+        conninfo=conninfo,
+        schema=schema,
+        lease_s=_lease_s(own.get("lease_s")),
+        place=_shown(url, schema),
+    )
+
+
+def _lease_s(given: str | None) -> float:
+    try:
+        lease_s = LEASE_S if given is None else float(given)
+    except ValueError:
+        lease_s = 0.0
+    if not LEASE_S_MIN <= lease_s <= LEASE_S_MAX:
+        raise UsageError(
+            f"lease_s in the URL must be a number of seconds from {LEASE_S_MIN} to {LEASE_S_MAX}"
+        )
+    return lease_s
+
+
+def _shown(url: str, schema: str) -> str:
+    """User, host and name of the database; whatever else the URL says may be a secret."""
+    parts = urlsplit(url)
+    user, at, hosts = parts.netloc.rpartition("@")
+    shown_user = user.split(":", 1)[0] if at else ""
+    host = dict(parse_qsl(parts.query)).get("host", "") if not hosts else ""
+    query = urlencode({**({"host": host} if host else {}), "schema": schema}, safe="/")
+    return f"postgresql://{shown_user}{at}{hosts}{unquote(parts.path)}?{query}"
+
+
+def _unreadable() -> UsageError:
+    return UsageError(
+        "the URL of the database cannot be read", hint="write postgresql://user@host:port/name?schema=memory"
+    )
