@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.postgres.server import MISSING, Server, served
+
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -63,3 +65,13 @@ def little_for_the_collector() -> Generator[None, None, None]:
 def leave_alone_what_stays() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Generator[Server, None, None]:
+    """A server, the same for all processes of a test run; each test has a schema of its own in it."""
+    if MISSING:
+        pytest.skip(f"{', '.join(MISSING)} not installed: no PostgreSQL here")
+    base = tmp_path_factory.getbasetemp()
+    with served((base if worker_id == "master" else base.parent) / "postgres") as server:
+        yield server

