@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 from types import TracebackType
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import anyio
 
@@ -36,6 +37,9 @@ from actormem.storage.schema import Durability
 __all__ = ["open"]
 
 CACHE_FOLDER = "cache"
+URLS = ("postgresql://", "postgres://")
+Place: TypeAlias = Path | str | None
+"""A folder, the URL of a database, or memory alone."""
 CLOCK_METHODS = ("now_ms", "monotonic_s", "sleep", "deadline")
 Port = TypeVar("Port", bound=Cache | LLM | Warmer | Embedder | None)
 
@@ -71,11 +75,12 @@ async def open(
     """Open a memory, in about a second; an async context manager, entered and left in one task.
 
     Args:
-        path: The folder, made where it is missing; None keeps everything in this process's memory.
+        path: The folder, made where it is missing; `postgresql://user@host/name?schema=memory`, a schema of a database,
+            made too; None keeps everything in this process's memory.
         llm: Writes summaries, finds facts: `openai:MODEL`, an object of yours, or None: rules do both.
         embedder: None or `local` (in the wheel; loads in a second), `hashing`, `openai:MODEL`, or an object of yours.
         tokenizer, prices: One for all sessions, None: each model's own; what pictures, sound and files cost by model.
-        durability, lock_wait_s: `power` survives power loss, `process` kill -9; seconds to wait for a folder in use.
+        durability, lock_wait_s: `power` survives power loss, `process` kill -9; seconds to wait for a path in use.
         recall_deadline_s, turn_wait_s: Seconds a turn waits at most for its memories, for the turn before it.
         turn_hits, write_threshold: Memories a note may hold; importance below which what is said in passing is no fact.
         summaries_at_once, llm_deadline_s, daily_llm_tokens: Summaries at once; seconds of one; an owner's tokens a day.
@@ -88,7 +93,7 @@ async def open(
 
     Raises:
         FolderInUseError, VersionError: Another process has the folder; a newer version wrote it.
-        UsageError, CorruptError: An option is wrong, the path no folder; it is damaged. In all cases nothing changed.
+        UsageError, CorruptError: An option is wrong or the path unusable; it is damaged. Nothing changed, in all cases.
     """
     options = Options(
         recall_deadline_s=positive("recall_deadline_s", recall_deadline_s),
@@ -104,24 +109,24 @@ async def open(
         filters=checked_filters(filters),
     )
     tokenizers = wiring.Tokenizers(tokenizer, prices)
-    folder = _checked_folder(path, durability, lock_wait_s)
-    opened, left = _record(folder, durability, lock_wait_s, wrap_record), _Left()
+    place = _checked_place(path, durability, lock_wait_s)
+    opened, left = _record(place, durability, lock_wait_s, wrap_record), _Left()
     async with opened as record, AsyncExitStack() as stack:
         system = ActorSystem(clock=_checked_clock(clock))
         services = await _services(
-            stack, system, record, folder, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
+            stack, system, record, place, tokenizers, options, llm=llm, embedder=embedder, prewarm=prewarm
         )
         _register(system, services, idle_s, resident_limit)
         runtime = Runtime(system, services, tokenizers, positive("turn_wait_s", turn_wait_s))
-        await _begin(stack, system, runtime, folder)
+        await _begin(stack, system, runtime, place)
         with left:
             yield runtime
     left.go_on()
 
 
-async def _begin(stack: AsyncExitStack, system: ActorSystem, runtime: Runtime, folder: Path | None) -> None:
+async def _begin(stack: AsyncExitStack, system: ActorSystem, runtime: Runtime, place: Place) -> None:
     """Let actors live until the stack is left, and take up what was in flight."""
-    if folder is not None:  # what is in memory alone is not taken up again
+    if place is not None:  # what is in memory alone is not taken up again
         stack.push_async_callback(runtime.closed)
     await stack.enter_async_context(system)
     await runtime.resume()
@@ -129,12 +134,13 @@ async def _begin(stack: AsyncExitStack, system: ActorSystem, runtime: Runtime, f
 
 @asynccontextmanager
 async def _record(
-    folder: Path | None,
+    place: Place,
     durability: Durability,
     lock_wait_s: float,
     wrap: Callable[[Record], Record] | None,
 ) -> AsyncGenerator[Record, None]:
-    async with open_record(folder, durability=durability, lock_wait_s=lock_wait_s) as record:
+    make = _database(place) if isinstance(place, str) else partial(open_record, place)
+    async with make(durability=durability, lock_wait_s=lock_wait_s) as record:
         yield record if wrap is None else wrap(record)
 
 
@@ -142,7 +148,7 @@ async def _services(
     stack: AsyncExitStack,
     system: ActorSystem,
     record: Record,
-    folder: Path | None,
+    place: Place,
     tokenizers: wiring.Tokenizers,
     options: Options,
     *,
@@ -151,7 +157,7 @@ async def _services(
     prewarm: str | Warmer | None,
 ) -> Services:
     """What every actor is given; the ports it is made of are closed when the stack is left."""
-    cache = _kept(stack, PatientCache(_cache(folder, system.clock), system.clock))
+    cache = _kept(stack, PatientCache(_cache(place, system.clock), system.clock))
     found_llm = _kept(stack, wiring.make_llm(llm))
     found_warmer = _kept(stack, wiring.make_warmer(prewarm))
     found_embedder = _kept(stack, await wiring.started_embedder(embedder))
@@ -176,10 +182,23 @@ async def _services(
     )
 
 
-def _cache(folder: Path | None, clock: Clock) -> Cache:
-    if folder is None:
+def _database(url: str) -> Callable[..., AbstractAsyncContextManager[Record]]:
+    """What opens the record in a database."""
+    try:
+        from actormem.storage.postgres.record import open_postgres
+    except ImportError as error:
+        missing = error.name or "libpq"
+        raise UsageError(
+            f"a database needs {missing}, which is not installed", hint="pip install 'actormem[postgres]'"
+        ) from error
+    return partial(open_postgres, url)
+
+
+def _cache(place: Place, clock: Clock) -> Cache:
+    """In a folder beside its record; nothing of it matters where there is none."""
+    if not isinstance(place, Path):
         return MemoryCache()
-    return DiskCache(folder / CACHE_FOLDER, aside=SetAside(folder, clock.now_ms))
+    return DiskCache(place / CACHE_FOLDER, aside=SetAside(place, clock.now_ms))
 
 
 def _kept(stack: AsyncExitStack, port: Port) -> Port:
@@ -232,18 +251,20 @@ def _checked_clock(given: Clock | None) -> Clock:
     return given or SystemClock()
 
 
-def _checked_folder(path: object, durability: object, lock_wait_s: float) -> Path | None:
+def _checked_place(path: object, durability: object, lock_wait_s: float) -> Place:
     if durability not in ("power", "process"):
         raise UsageError(f"durability must be 'power' or 'process', not {durability!r}")
     if lock_wait_s:
         positive("lock_wait_s, where it is not 0,", lock_wait_s)
     if path is None:
         return None
+    if isinstance(path, str) and path.startswith(URLS):
+        return path
     if isinstance(path, Path) or (isinstance(path, str) and path):
         return Path(path)
     named: object = os.fspath(cast("os.PathLike[str]", path)) if isinstance(path, os.PathLike) else ""
     if not isinstance(named, str) or not named:
-        raise UsageError("path must be the name of a folder, or None")
+        raise UsageError("path must be the name of a folder, the URL of a database, or None")
     return Path(named)
 
 

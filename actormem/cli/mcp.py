@@ -9,7 +9,6 @@ import socket
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +17,7 @@ import anyio
 import actormem
 from actormem import UsageError
 from actormem.cli.lines import Lines
+from actormem.cli.place import folder_or_url
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -51,7 +51,12 @@ def add_mcp(add_parser: Callable[..., argparse.ArgumentParser], epilog: str) -> 
         description=ABOUT,
         epilog=f"{EXAMPLES}\n{epilog}",
     )
-    serve.add_argument("folder", type=Path, metavar="FOLDER", help="of the memory; made where it is missing")
+    serve.add_argument(
+        "folder",
+        type=folder_or_url,
+        metavar="FOLDER",
+        help="of the memory, or the URL of a database; made where it is missing",
+    )
     serve.add_argument("--user", required=True, metavar="USER", help="whose memory")
     serve.add_argument("--tenant", default="", metavar="TENANT", help="whose user it is (default: none)")
     serve.add_argument("--embedder", metavar="NAME", help="as in actormem.open (default: the local one)")

@@ -7,14 +7,25 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from threading import Event, Thread
 from typing import NoReturn, cast
+from urllib.parse import urlsplit
 
 import actormem
 from actormem import ProviderError, Runtime, UsageError
 
-__all__ = ["NoEmbedder", "add_embedder", "add_place", "memory_at", "positive", "waiting"]
+__all__ = [
+    "NoEmbedder",
+    "add_embedder",
+    "add_place",
+    "folder_or_url",
+    "memory_at",
+    "positive",
+    "shown",
+    "waiting",
+]
 
 PATIENCE_S = 1.0  # what takes longer says so
 SERVERS = ("http://", "https://", "unix:")
+DATABASES = ("postgresql://", "postgres://")
 
 
 class NoEmbedder:
@@ -41,7 +52,7 @@ def add_place(look: argparse.ArgumentParser, *, made: bool = False, user: str | 
         made: Whether the folder is made where it is missing.
         user: Who it is where nobody is named; None: somebody must be.
     """
-    what = "of the memory, or the URL of an actormem serve"
+    what = "of the memory, the URL of a database, or that of an actormem serve"
     look.add_argument(
         "folder", metavar="FOLDER", help=f"{what}; a folder is made where it is missing" if made else what
     )
@@ -84,7 +95,7 @@ async def memory_at(
             raise UsageError(f"--{next(iter(given))} is the server's: tell actormem serve of it")
         opening = actormem.connect(place)
     else:
-        if not (Path(place) / "record.db").is_file():
+        if not place.startswith(DATABASES) and not (Path(place) / "record.db").is_file():
             if tried is None:
                 raise UsageError(f"no memory is in the folder {place}")
             async with actormem.open(None, embedder=NoEmbedder()) as empty:
@@ -92,11 +103,26 @@ async def memory_at(
         given = given if embeds else {"embedder": NoEmbedder()}
         opening = cast("Callable[..., AbstractAsyncContextManager[Runtime]]", actormem.open)(place, **given)
     async with AsyncExitStack() as stack:
-        with waiting(f"opening {place}"):
+        with waiting(f"opening {shown(place)}"):
             runtime = await stack.enter_async_context(opening)
         yield cast("Runtime", runtime)
-        with waiting(f"closing {place}"):
+        with waiting(f"closing {shown(place)}"):
             await stack.aclose()
+
+
+def folder_or_url(text: str) -> Path | str:
+    """A folder, or the URL of a database as it is."""
+    return text if text.startswith(DATABASES) else Path(text)
+
+
+def shown(place: Path | str) -> str:
+    """The place as it may be printed: of a database's URL no password, nor its query, which may hold one."""
+    text = str(place)
+    if not text.startswith(DATABASES):
+        return text
+    parts = urlsplit(text)
+    user, at, hosts = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}"
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import actormem
 from actormem import Budget, Runtime, UsageError
+from actormem.cli.place import folder_or_url, shown
 
 if TYPE_CHECKING:
     import socket
@@ -46,7 +47,12 @@ def add_serve(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Let the command line understand it."""
     look = add_parser("serve", help="serve a memory over HTTP", description=ABOUT)
     look.epilog = f"{EXAMPLES}\n{look.epilog}"
-    look.add_argument("folder", type=Path, metavar="FOLDER", help="of the memory; made where it is missing")
+    look.add_argument(
+        "folder",
+        type=folder_or_url,
+        metavar="FOLDER",
+        help="of the memory, or the URL of a database; made where it is missing",
+    )
     look.add_argument("--host", metavar="ADDRESS", help=f"default: {HOST}")
     look.add_argument("--port", type=int, metavar="N", help=f"default: {PORT}; 0: any that is free")
     look.add_argument("--unix", type=Path, metavar="PATH", help="listen on a Unix socket instead")
@@ -112,7 +118,7 @@ async def serve(options: argparse.Namespace) -> int:
                 )
             async with actormem.open(options.folder, llm=options.llm, embedder=options.embedder) as runtime:
                 bound.listen()  # who reads the line below may come at once
-                print(f"actormem: serving {options.folder} at {parts.address_of(bound)}", flush=True)
+                print(f"actormem: serving {shown(options.folder)} at {parts.address_of(bound)}", flush=True)
                 drained = await parts.run(runtime, settings, keys, bound, options)
         finally:
             if options.unix is not None:

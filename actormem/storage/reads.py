@@ -114,6 +114,7 @@ def events_between(
 
 
 def checked_event(sequence: int, name: str, body: bytes, text: str | None, expected: int) -> StoredEvent:
+    """The event of a row that is what was stored."""
     verify(expected, sequence, name, body, text)
     return StoredEvent(sequence=sequence, name=name, body=body, text=text)
 
@@ -198,6 +199,7 @@ def intents(connection: sqlite3.Connection, owner: Owner) -> tuple[tuple[str, by
 
 
 def checked_intent(name: str, body: bytes, expected: int) -> tuple[str, bytes]:
+    """Name and body of a row that is what was stored."""
     verify(expected, name, body)
     return name, body
 

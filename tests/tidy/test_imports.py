@@ -35,7 +35,10 @@ PARTS = {
     "core": (INNER | {"core"}, {"msgspec", "numpy", "Stemmer"}),
     "ports": (INNER | {"core"}, {"msgspec", "numpy"}),
     "kernel": (INNER | {"kernel"}, {"anyio", "msgspec"}),
-    "storage": (INNER | {"core", "ports", "storage"}, {"anyio", "diskcache", "msgspec", "numpy"}),
+    "storage": (
+        INNER | {"core", "ports", "storage"},
+        {"anyio", "diskcache", "msgspec", "numpy", "pgvector", "psycopg"},
+    ),
     "adapters": (
         INNER | {"core", "ports", "adapters"},
         {

@@ -113,7 +113,8 @@ def _is_port_or_name(owner: ast.ClassDef, method: ast.FunctionDef | ast.AsyncFun
         for port in ("Tokenizer", "Embedder", "LLM", "VectorIndex", "Cache", "Record")
         for name in dir(getattr(ports, port))
     }
-    protocol = any(isinstance(base, ast.Name) and base.id == "Protocol" for base in owner.bases)
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in owner.bases]
+    protocol = any(isinstance(base, ast.Name) and base.id == "Protocol" for base in bases)
     return protocol or method.name in promised | CLOCK
 
 
