@@ -11,9 +11,17 @@ import psycopg
 
 from actormem.storage.postgres import item_rows, session_rows
 from actormem.storage.postgres.address import Database
-from actormem.storage.postgres.connections import Connection, Cursor, connect, execute, roll_back, use_schema
+from actormem.storage.postgres.connections import (
+    Connection,
+    Cursor,
+    connect,
+    execute,
+    pipelined,
+    roll_back,
+    use_schema,
+)
 from actormem.storage.postgres.failures import postgres_error
-from actormem.storage.postgres.lease import Lease, fenced, look_at_fence
+from actormem.storage.postgres.lease import Lease, fenced, is_ours, look_at_fence
 from actormem.storage.postgres.places import look_as
 from actormem.storage.postgres.writing import Writing
 from actormem.storage.rows import apply
@@ -90,7 +98,7 @@ class Committing:
         connection = self._writing.connection
         committing = False
         try:
-            with connection.pipeline() as pipeline:
+            with pipelined(connection) as pipeline:
                 execute(connection, "BEGIN")
                 held = look_at_fence(connection, self._lease.fence)
                 look_as(connection, None)
@@ -106,8 +114,9 @@ class Committing:
             if connection.closed and not committing:
                 raise LostBeforeCommitError from error
             self._abort(connection)
-            if isinstance(error, FenceLostError):
-                raise fenced(connection, self._lease.fence, self._database) from None
+            if not connection.closed and not is_ours(connection, self._lease.fence):
+                # Whatever it was that failed: what is known here by heart is not true any more.
+                raise fenced(connection, self._lease.fence, self._database) from error
             raise
 
     def _abort(self, connection: Connection) -> None:
@@ -126,17 +135,13 @@ class Committing:
 
 def _check_fence(held: Cursor) -> None:
     if held.fetchone() is None:
-        raise FenceLostError
+        raise AssertionError("another process has the lease")
 
 
 def _check_end(done: Cursor) -> None:
     """A transaction that failed ends without an error, too."""
     if done.statusmessage != "COMMIT":
         raise AssertionError("the transaction was rolled back")
-
-
-class FenceLostError(Exception):
-    """Another process has taken the lease."""
 
 
 class LostBeforeCommitError(Exception):

@@ -4,6 +4,8 @@ The law of the file: values travel in binary, words as bytes: PostgreSQL's text 
 have any encoding. A connection serves one thread at a time.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, LiteralString, TypeAlias
 
 import psycopg
@@ -13,7 +15,16 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from actormem.storage.postgres.address import Database
 
-__all__ = ["Connection", "Cursor", "connect", "execute", "execute_many", "roll_back", "use_schema"]
+__all__ = [
+    "Connection",
+    "Cursor",
+    "connect",
+    "execute",
+    "execute_many",
+    "pipelined",
+    "roll_back",
+    "use_schema",
+]
 
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 Cursor: TypeAlias = "psycopg.Cursor[tuple[Any, ...]]"
@@ -53,6 +64,22 @@ def execute_many(connection: Connection, query: LiteralString, rows: list[tuple[
     """Do the same with each row; nothing without any."""
     if rows:
         connection.cursor().executemany(query, rows)
+
+
+@contextmanager
+def pipelined(connection: Connection) -> Generator[psycopg.Pipeline, None, None]:
+    """A pipeline that raises what failed first. psycopg's own would tell its log of the second, with values of rows."""
+    failure: Exception | None = None
+    try:
+        with connection.pipeline() as pipeline:
+            try:
+                yield pipeline
+            except Exception as error:
+                failure = error
+    except psycopg.Error as error:
+        failure = failure or error
+    if failure is not None:
+        raise failure
 
 
 def roll_back(connection: Connection) -> None:

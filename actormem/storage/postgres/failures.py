@@ -9,6 +9,7 @@ from actormem.storage.postgres.address import Database
 
 __all__ = ["opening_error", "postgres_error", "reason_of"]
 
+LINE_CHARS_MAX = 400  # a host name with many addresses tells of each
 DAMAGED = ("XX001", "XX002")  # data_corrupted, index_corrupted: what PostgreSQL's own checksums find
 
 
@@ -28,7 +29,7 @@ def postgres_error(error: Exception, place: str) -> StorageError:
                 expected="a sound database",
                 found=f"SQLSTATE {error.sqlstate}",
             )
-        told = _last_line(error) if _of_connection(error) else _told(error)
+        told = _line(error) if _of_connection(error) else _told(error)
         return StorageError(f"the record failed ({told})", path=place)
     plain = isinstance(error, (OSError, AssertionError))
     reason = f"{type(error).__name__}: {error}" if plain else type(error).__name__
@@ -48,8 +49,8 @@ def opening_error(error: psycopg.Error, database: Database) -> ActorMemError:
 
 
 def reason_of(error: psycopg.Error, database: Database) -> str:
-    """The last line of what libpq says of a connection, which names host, user and cause."""
-    told = _last_line(error)
+    """What libpq says of a connection, which names host, user and cause, as one line."""
+    told = _line(error)
     password = conninfo_to_dict(database.conninfo).get("password")
     return told.replace(str(password), "***") if password else told
 
@@ -59,9 +60,9 @@ def _of_connection(error: psycopg.Error) -> bool:
     return error.sqlstate is None and isinstance(error, psycopg.OperationalError)
 
 
-def _last_line(error: psycopg.Error) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+def _line(error: psycopg.Error) -> str:
+    told = " ".join(str(error).removeprefix("connection failed: ").split())
+    return told[:LINE_CHARS_MAX] or type(error).__name__
 
 
 def _told(error: psycopg.Error) -> str:

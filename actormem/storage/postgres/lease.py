@@ -11,7 +11,8 @@ import os
 import re
 import socket
 import threading
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import psycopg
 
@@ -20,12 +21,14 @@ from actormem.storage.postgres.address import Database
 from actormem.storage.postgres.connections import Connection, Cursor, connect, execute, use_schema
 from actormem.storage.postgres.failures import reason_of
 
-__all__ = ["Lease", "fenced", "look_at_fence", "take"]
+__all__ = ["Lease", "fenced", "is_ours", "look_at_fence", "take"]
 
 LOCK_WAIT_MS: Final = 1_000  # a commit of the last holder's: it ends within it, or the next try comes
 OURS: Final = re.compile(r"process (\d+) on (.*)", re.DOTALL)
 SIZE: Final = """(SELECT sum(pg_total_relation_size(pg_class.oid))::bigint FROM pg_class
     JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = %s AND relkind = 'r')"""
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +62,11 @@ def take(connection: Connection, database: Database) -> int:
 def look_at_fence(connection: Connection, fence: int) -> Cursor:
     """Ask, inside a transaction, whether the fence is still ours; nobody can take the lease until its end."""
     return execute(connection, "SELECT 1 FROM lease WHERE fence = %s FOR KEY SHARE", fence)
+
+
+def is_ours(connection: Connection, fence: int) -> bool:
+    """Whether nobody has taken the lease since, as far as is known now."""
+    return execute(connection, "SELECT 1 FROM lease WHERE fence = %s", fence).fetchone() is not None
 
 
 def fenced(connection: Connection, fence: int, database: Database) -> FencedError:
@@ -101,7 +109,7 @@ class Lease:
             if self._released:
                 return None
             try:
-                return self._renew()
+                return self._tried(self._renew)
             except psycopg.Error as error:
                 self._forget_connection()
                 if self._reachable:
@@ -124,29 +132,27 @@ class Lease:
 
     def release(self) -> None:
         """Let the next process have it at once; where the database does not answer, when it ends."""
+
+        def give_back(connection: Connection) -> None:
+            query = "UPDATE lease SET ends = '-infinity', holder = '' WHERE fence = %s"
+            execute(connection, query, self.fence)
+
         with self._using:
+            try:
+                if not self._released:
+                    self._tried(give_back)
+            except psycopg.Error as error:
+                logger.warning(
+                    "the lease was not given back (%s), it ends by itself: %s",
+                    type(error).__name__,
+                    self._database.place,
+                )
             self._released = True
-            if self._connection is not None and not self._connection.closed:
-                try:
-                    execute(
-                        self._connection,
-                        "UPDATE lease SET ends = '-infinity', holder = '' WHERE fence = %s",
-                        self.fence,
-                    )
-                except psycopg.Error as error:
-                    logger.warning(
-                        "the lease was not given back (%s), it ends by itself: %s",
-                        type(error).__name__,
-                        self._database.place,
-                    )
             self._forget_connection()
 
-    def _renew(self) -> StorageError | None:
-        if self._connection is None:
-            self._connection = connect(self._database)
-            use_schema(self._connection, self._database)
+    def _renew(self, connection: Connection) -> StorageError | None:
         row = execute(
-            self._connection,
+            connection,
             "UPDATE lease SET ends = clock_timestamp() + make_interval(secs => %s) WHERE fence = %s RETURNING "
             + SIZE,
             self._database.lease_s,
@@ -155,9 +161,22 @@ class Lease:
         ).fetchone()
         self._reachable = True
         if row is None:
-            return fenced(self._connection, self.fence, self._database)
+            return fenced(connection, self.fence, self._database)
         self.size_bytes = row[0]
         return None
+
+    def _tried(self, do: Callable[[Connection], T]) -> T:
+        """Do it, once more on a new connection where the one there was is lost."""
+        if self._connection is not None:
+            try:
+                return do(self._connection)
+            except psycopg.OperationalError:
+                if not self._connection.closed:
+                    raise
+                self._forget_connection()
+        self._connection = connect(self._database)
+        use_schema(self._connection, self._database)
+        return do(self._connection)
 
     def _forget_connection(self) -> None:
         if self._connection is not None:

@@ -28,7 +28,14 @@ from actormem.storage.places import NUMBER_MARK
 from actormem.storage.postgres import item_reads, reads
 from actormem.storage.postgres.address import Database, parse_url
 from actormem.storage.postgres.commits import Committing, connect_writer
-from actormem.storage.postgres.connections import Connection, connect, execute, roll_back, use_schema
+from actormem.storage.postgres.connections import (
+    Connection,
+    connect,
+    execute,
+    pipelined,
+    roll_back,
+    use_schema,
+)
 from actormem.storage.postgres.erasing import ELSEWHERE, held_by, scrub
 from actormem.storage.postgres.failures import opening_error, postgres_error
 from actormem.storage.postgres.item_rows import check_vectors
@@ -146,7 +153,7 @@ class Reader:
         """Put a question, in one transaction that reads and sees one moment."""
         connection = self.connected()
         try:
-            with connection.pipeline():
+            with pipelined(connection):
                 execute(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 answer = question(connection)
                 execute(connection, "ROLLBACK")

@@ -1,0 +1,159 @@
+"""What cannot be opened is refused in one clear line, without a password in it, and nothing is changed."""
+
+import builtins
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from actormem.errors import CorruptError, UsageError, VersionError
+from actormem.opening import open as open_memory
+from tests.postgres.server import Server
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "hunter2"
+
+
+async def refused(url: str, kind: type[Exception] = UsageError) -> str:
+    """What opening says that is refused."""
+    with pytest.raises(kind) as raised:
+        async with open_memory(url, embedder="hashing"):
+            pass
+    told = str(raised.value)
+    assert "\n" not in told
+    assert SECRET not in told
+    return told
+
+
+def schemas(server: Server) -> set[str]:
+    with server.connect(role="postgres") as connection:
+        return {row[0] for row in connection.execute("SELECT nspname FROM pg_namespace")}
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgresql://ada@host/db?schema=Upper", "schema in the URL must be"),
+        ("postgresql://ada@host/db?schema=", "schema in the URL must be"),
+        ("postgresql://ada@host/db?schema=public", "schema in the URL must be"),
+        ("postgresql://ada@host/db?schema=pg_mine", "schema in the URL must be"),
+        (f"postgresql://ada@host/db?schema={'a' * 64}", "schema in the URL must be"),
+        ("postgresql://ada@host/db?schema=a%22b", "schema in the URL must be"),
+        ("postgresql://ada@host/db?lease_s=soon", "lease_s in the URL must be"),
+        ("postgresql://ada@host/db?lease_s=0.01", "lease_s in the URL must be"),
+        ("postgresql://ada@host/db?lease_s=nan", "lease_s in the URL must be"),
+        (f"postgresql://ada:{SECRET}@host/db?sslmod=x", "URL of the database cannot be read"),
+        (f"postgresql://ada:{SECRET}@host:port/db?nonsense", "URL of the database cannot be read"),
+        (f"postgresql://ada:{SECRET}@[::1/db", "URL of the database cannot be read"),
+    ],
+)
+async def test_a_wrong_url(url: str, told: str) -> None:
+    assert told in await refused(url)
+
+
+async def test_a_database_that_nobody_serves() -> None:
+    told = await refused(f"postgresql://ada:{SECRET}@127.0.0.1:1/db")
+    assert "cannot be reached" in told
+    assert "Connection refused" in told
+    assert "postgresql://ada@127.0.0.1:1/db?schema=actormem" in told
+
+
+async def test_a_database_that_is_not_there(postgres: Server) -> None:
+    told = await refused(postgres.url("s", database="nowhere"))
+    assert 'database "nowhere" does not exist' in told
+
+
+async def test_a_wrong_password(guarded: Server) -> None:
+    told = await refused(guarded.url("s", role=f"locked:{SECRET}"))
+    assert "password authentication failed" in told
+
+
+async def test_a_missing_extension(postgres: Server) -> None:
+    with postgres.connect(role="postgres") as connection:
+        connection.execute("DROP DATABASE IF EXISTS bare")
+        connection.execute("CREATE DATABASE bare")
+    told = await refused(postgres.url("s", database="bare", role="plain"))
+    assert "no extension vector" in told
+    assert "CREATE EXTENSION vector" in told
+
+
+async def test_a_user_who_may_make_no_schema(postgres: Server, schema: str) -> None:
+    with postgres.connect(role="postgres") as connection:
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'guest'").fetchone() is None:
+            connection.execute("CREATE ROLE guest LOGIN")
+    told = await refused(postgres.url(schema, role="guest"))
+    assert "may not write to the schema" in told
+    assert f"CREATE SCHEMA {schema}" in told
+    assert schema not in schemas(postgres)
+
+
+async def test_a_schema_of_somebody_else(postgres: Server, schema: str) -> None:
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+        connection.execute(f"CREATE TABLE {schema}.meta (words text)")
+        connection.execute(f"INSERT INTO {schema}.meta VALUES ('theirs')")
+    told = await refused(postgres.url(schema), CorruptError)
+    assert "not a record of actormem" in told
+    with postgres.connect(schema) as connection:
+        assert connection.execute("SELECT * FROM meta").fetchall() == [("theirs",)]
+        tables = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = %s", [schema])
+        assert tables.fetchone() == (1,)
+
+
+async def test_an_empty_schema_is_taken(postgres: Server, schema: str) -> None:
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    async with open_memory(postgres.url(schema), embedder="hashing") as runtime:
+        assert await runtime.items("ada") == ()
+
+
+async def test_a_schema_of_a_newer_version(postgres: Server, schema: str) -> None:
+    async with open_memory(postgres.url(schema), embedder="hashing"):
+        pass
+    with postgres.connect(schema) as connection:
+        connection.execute("UPDATE meta SET value = 99 WHERE key = 'format'")
+    with pytest.raises(VersionError) as raised:
+        async with open_memory(postgres.url(schema), embedder="hashing"):
+            pass
+    assert (raised.value.found, raised.value.supported) == (99, 1)
+
+
+async def test_a_server_that_is_too_old(
+    postgres: Server, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actormem.storage.postgres.schema.SERVER_MIN", 990_000)
+    assert "PostgreSQL 99 or newer is needed" in await refused(postgres.url(schema))
+    assert schema not in schemas(postgres)
+
+
+async def test_without_psycopg_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    importing: Callable[..., Any] = builtins.__import__
+
+    def missing(name: str, *given: Any, **named: Any) -> Any:
+        if name.split(".", maxsplit=1)[0] == "psycopg":
+            raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")
+        return importing(name, *given, **named)
+
+    for name in [name for name in sys.modules if name.startswith(("psycopg", "actormem.storage.postgres"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(builtins, "__import__", missing)
+    told = await refused("postgresql://ada@host/db")
+    assert told == "a database needs psycopg, which is not installed (pip install 'actormem[postgres]')"
+
+
+async def test_a_number_that_pgvector_cannot_hold_is_refused_before_it_is_queued(
+    postgres: Server, schema: str
+) -> None:
+    from actormem.ports import PutItems, PutVectors
+    from actormem.storage.postgres.record import open_postgres
+    from actormem.testing.contracts.record_values import ADA, item
+
+    async with open_postgres(postgres.url(schema)) as record:
+        for wrong in (b"", b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", bytes(4 * 16_001)):
+            with pytest.raises(UsageError, match="pgvector takes 1 to 16000 numbers"):
+                record.submit([PutVectors(ADA, "e", (("m1", wrong),))])
+        bits = b"\x00\x00\x00\x80\x01\x00\x00\x00\xff\xff\x7f\x7f\xcd\xcc\xcc\x3d"  # -0.0, subnormal, largest, 0.1
+        await record.sync([PutItems((item(1),)), PutVectors(ADA, "e", (("m1", bits),))])
+        assert dict((await record.load_items(ADA, "e")).vectors) == {"m1": bits}
