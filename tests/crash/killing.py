@@ -30,11 +30,11 @@ def heard(program: str, arguments: list[str], lines: int) -> list[list[str]]:
     return [line.decode().split() for line in whole]
 
 
-def killed(program: str, folder: Path, first: int, lines: int) -> dict[str, int]:
+def killed(program: str, folder: Path | str, first: int, lines: int) -> dict[str, int]:
     """The last number of each word the child told before it was killed.
 
     Args:
-        program: What the child runs, with the folder and the first number as its arguments; it writes `word number`.
+        program: What the child runs, with the place and the first number as its arguments; it writes `word number`.
         lines: So many are heard before the kill.
     """
     return {word: int(number) for word, number in heard(program, [str(folder), str(first)], lines)}

@@ -11,6 +11,8 @@ import pytest
 
 import actormem
 from tests.crash.killing import killed
+from tests.crash.places import WAIT_S, is_database
+from tests.postgres.server import tables_holding
 from tests.runtimes import files_holding
 
 CHILD = """
@@ -20,7 +22,7 @@ import anyio, actormem
 forgetting = []
 
 async def main():
-    async with actormem.open(sys.argv[1], embedder="hashing", durability="process") as runtime:
+    async with actormem.open(sys.argv[1], embedder="hashing", durability="process", lock_wait_s=60) as runtime:
         tell_commits(runtime._services.record)
         for number in range(int(sys.argv[2]), 10_000):
             street = f"{10_000 + number} Quillon Walk"
@@ -62,10 +64,10 @@ anyio.run(main)
 """
 
 
-async def look(folder: Path, first: int, told: dict[str, int]) -> int:
+async def look(place: str, first: int, told: dict[str, int]) -> int:
     """Look at every number of the round; how many erasures were resumed."""
     gone, said = told.get("gone", first - 1), told.get("said", first - 1)
-    async with actormem.open(folder, embedder="hashing") as runtime:
+    async with actormem.open(place, embedder="hashing", lock_wait_s=WAIT_S) as runtime:
         await runtime.settle()
         shown = repr(
             [await runtime.items(user, history=True) for user in ("ada", f"u{said}", f"u{said + 1}")]
@@ -74,7 +76,7 @@ async def look(folder: Path, first: int, told: dict[str, int]) -> int:
         assert counts.erasures_failed == 0
     for number in range(first, said + 2):
         street = f"{10_000 + number} Quillon Walk"
-        holding = files_holding(folder, street)
+        holding = places_holding(place, street)
         if number <= gone:
             assert holding == [], f"{street} was forgotten"
         else:
@@ -82,12 +84,20 @@ async def look(folder: Path, first: int, told: dict[str, int]) -> int:
     return counts.erasures_resumed
 
 
-async def kill_and_look(folder: Path, count: int) -> int:
+def places_holding(place: str, words: str) -> list[str]:
+    """The files that hold the words; of a database the tables, looked at by one who sees all."""
+    if not is_database(place):
+        return files_holding(Path(place), words)
+    schema = place.partition("schema=")[2].partition("&")[0]
+    return tables_holding(place.replace("plain@", "postgres@").partition("&schema")[0], schema, words)
+
+
+async def kill_and_look(place: str, count: int) -> int:
     chance = random.Random("erasure")
     first, resumed_count = 0, 0
     for _ in range(count):
-        told = killed(CHILD, folder, first, chance.randrange(2, 40))
-        resumed_count += await look(folder, first, told)
+        told = killed(CHILD, place, first, chance.randrange(2, 40))
+        resumed_count += await look(place, first, told)
         first = told.get("said", first) + 2
     return resumed_count
 
@@ -99,11 +109,11 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.anyio
-async def test_a_kill_leaves_nothing_half_forgotten(tmp_path: Path) -> None:
-    await kill_and_look(tmp_path, 1)
+async def test_a_kill_leaves_nothing_half_forgotten(place: str) -> None:
+    await kill_and_look(place, 1)
 
 
 @pytest.mark.anyio
 @pytest.mark.full
-async def test_kills_at_any_moment_leave_nothing_half_forgotten(tmp_path: Path) -> None:
-    assert await kill_and_look(tmp_path, 12), "no kill hit an erasure"
+async def test_kills_at_any_moment_leave_nothing_half_forgotten(place: str) -> None:
+    assert await kill_and_look(place, 12), "no kill hit an erasure"

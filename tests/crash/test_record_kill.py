@@ -1,34 +1,32 @@
 """kill -9 at any moment loses nothing that was acknowledged.
 
 A child process appends events and prints the last sequence of each commit once it is told of it; the parent
-kills it after so many lines, opens the folder and looks. A child that acknowledges before the commit is
+kills it after so many lines, opens the record and looks. A child that acknowledges before the commit is
 caught by the same look, which shows that the look can fail.
 """
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from actormem.core.values import Owner, SessionKey
-from actormem.storage.record import open_record
 from tests.crash.killing import heard
+from tests.crash.places import opened
 
 TALK = SessionKey(Owner("shop", "ada"), "s-1")
 BATCH = 3  # events in one transaction
 
 CHILD = """
 import os, sys
-from pathlib import Path
 import anyio
 from actormem.core.values import Item, Owner, SessionKey
 from actormem.ports import AppendEvents, PutItems, StoredEvent
-from actormem.storage.record import open_record
+from tests.crash.places import opened
 
 BATCH = 3
 TALK = SessionKey(Owner("shop", "ada"), "s-1")
-folder, durability, early = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "early"
+place, durability, early = sys.argv[1], sys.argv[2], sys.argv[3] == "early"
 
 def event(sequence):
     text = f"words {sequence} " + "w" * (sequence * 37 % 900)
@@ -38,7 +36,7 @@ def say(last, number):
     os.write(1, b"%d %d\\n" % (last, number))
 
 async def main():
-    async with open_record(folder, durability=durability) as record:
+    async with opened(place, durability=durability) as record:
         history = await record.load_session(TALK)
         last = len(history.events) if history else 0
         while True:
@@ -57,16 +55,16 @@ anyio.run(main)
 """
 
 
-def acknowledged(folder: Path, durability: str, *, early: bool, lines: int) -> list[tuple[int, int]]:
+def acknowledged(place: str, durability: str, *, early: bool, lines: int) -> list[tuple[int, int]]:
     """What a child acknowledged before it was killed: pairs of the last event and the item's number."""
-    arguments = [str(folder), durability, "early" if early else "honest"]
+    arguments = [place, durability, "early" if early else "honest"]
     return [(int(last), int(number)) for last, number in heard(CHILD, arguments, lines)]
 
 
-async def losses(folder: Path, told: list[tuple[int, int]]) -> list[str]:
+async def losses(place: str, told: list[tuple[int, int]]) -> list[str]:
     """What was acknowledged and is not there, or is there and should not be. Empty for a sound record."""
     found: list[str] = []
-    async with open_record(folder) as record:
+    async with opened(place) as record:
         history = await record.load_session(TALK)
         sequences = [event.sequence for event in history.events] if history else []
         if sequences != list(range(1, len(sequences) + 1)):
@@ -95,11 +93,11 @@ def rounds(count: int) -> Iterator[tuple[int, str]]:
         yield chance.randrange(1, 60), ("power", "process")[number % 2]
 
 
-async def kill_and_look(folder: Path, count: int) -> None:
+async def kill_and_look(place: str, count: int) -> None:
     told: list[tuple[int, int]] = []
     for lines, durability in rounds(count):
-        told += acknowledged(folder, durability, early=False, lines=lines)
-        assert await losses(folder, told) == []
+        told += acknowledged(place, durability, early=False, lines=lines)
+        assert await losses(place, told) == []
     assert len(told) >= count
 
 
@@ -110,17 +108,17 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.anyio
-async def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
-    await kill_and_look(tmp_path, 3)
+async def test_nothing_acknowledged_is_lost_by_a_kill(place: str) -> None:
+    await kill_and_look(place, 3)
 
 
 @pytest.mark.anyio
 @pytest.mark.full
-async def test_nothing_acknowledged_is_lost_by_thirty_kills(tmp_path: Path) -> None:
-    await kill_and_look(tmp_path, 30)
+async def test_nothing_acknowledged_is_lost_by_thirty_kills(place: str) -> None:
+    await kill_and_look(place, 30)
 
 
 @pytest.mark.anyio
-async def test_a_child_that_acknowledges_before_the_commit_is_caught(tmp_path: Path) -> None:
-    told = acknowledged(tmp_path, "process", early=True, lines=1)
-    assert await losses(tmp_path, told) == ["event 3 is lost", "item 1 is lost"]
+async def test_a_child_that_acknowledges_before_the_commit_is_caught(place: str) -> None:
+    told = acknowledged(place, "process", early=True, lines=1)
+    assert await losses(place, told) == ["event 3 is lost", "item 1 is lost"]

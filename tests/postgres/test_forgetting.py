@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import actormem
-from tests.postgres.server import Server
+from tests.postgres.server import Server, tables_holding
 
 pytestmark = pytest.mark.anyio
 
@@ -13,20 +13,7 @@ STREET = "77 Quillon Walk"
 
 
 def holding(server: Server, schema: str, words: str) -> list[str]:
-    """The tables whose rows hold the words, in any column."""
-    with server.connect(schema, role="postgres") as connection:
-        columns = connection.execute(
-            """SELECT table_name, column_name FROM information_schema.columns
-            WHERE table_schema = %s AND data_type = 'bytea'""",
-            [schema],
-        ).fetchall()
-        return [
-            table
-            for table, column in columns
-            if connection.execute(
-                f"SELECT 1 FROM {table} WHERE position(%s IN {column}) > 0 LIMIT 1", [words.encode()]
-            ).fetchone()
-        ]
+    return tables_holding(server.admin_url, schema, words)
 
 
 async def say(runtime: actormem.Runtime, user: str) -> None:

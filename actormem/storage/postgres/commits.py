@@ -72,6 +72,7 @@ class Committing:
         number_mark: int,
     ) -> None:
         self._writing = Writing(connection, last_item, number_mark)
+        self._stored = (last_item, number_mark)
         self._database = database
         self._lease = lease
         self._durability: Durability = durability
@@ -88,6 +89,7 @@ class Committing:
             cause = error.__cause__ if isinstance(error, LostBeforeCommitError) else error
             assert isinstance(cause, Exception)
             raise postgres_error(cause, self._database.place) from cause
+        self._stored = (self._writing.last_item, self._writing.number_mark)
         return self._lease.size_bytes
 
     def close(self) -> None:
@@ -130,7 +132,7 @@ class Committing:
         """A new connection, that knows nothing yet: what was learnt in the transaction that is lost is not true."""
         self._writing.connection.close()
         connection = connect_writer(self._database, self._durability)
-        self._writing = Writing(connection, self._writing.last_item, self._writing.number_mark)
+        self._writing = Writing(connection, *self._stored)
 
 
 def _check_fence(held: Cursor) -> None:
