@@ -16,6 +16,10 @@ all of the memories (`benchmarks.scale` asks that), loading Python and its modul
 Corpus: messages of about 30 tokens that `benchmarks.flat_cost` draws. For recovery one session of 200 messages is
 played, and copied with its items and vectors, each for a user of its own, until there are as many as asked for.
 
+Where PostgreSQL is installed (see `benchmarks.postgres_server`) the same is measured in a schema of a server on this
+machine, over a Unix socket: `postgres power` and `postgres process`. Its processes share the processors with ours, and
+their time is not in `processor`.
+
 To read it: each figure is the median of the repeats, the line below it the least and the greatest. On a quiet machine
 `acknowledged` is bound by `processor`, since one thread decides for all sessions, and `record` by the disk's sync; on a
 busy one by what the other processes leave.
@@ -25,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
@@ -35,13 +40,25 @@ from anyio import to_thread
 
 import actormem
 from actormem.core.values import Owner, SessionKey
-from actormem.ports import AppendEvents, StoredEvent
+from actormem.ports import AppendEvents, Record, StoredEvent
 from actormem.storage.record import open_record
 from actormem.storage.schema import Durability
 from benchmarks import report
 from benchmarks.flat_cost import Talker
+from benchmarks.postgres_server import installed, served
 
-__all__ = ["FULL", "LEVELS", "QUICK", "Size", "acknowledging", "charted", "main", "measure", "recovering"]
+__all__ = [
+    "FULL",
+    "LEVELS",
+    "QUICK",
+    "Size",
+    "acknowledging",
+    "charted",
+    "in_database",
+    "main",
+    "measure",
+    "recovering",
+]
 
 NAME = "durability"
 LEVELS: tuple[Durability, ...] = ("power", "process")
@@ -93,6 +110,9 @@ async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
         for level in LEVELS:
             print(f"repeat {number + 1} of {size.repeat_count}, {level}", file=sys.stderr)
             runs.setdefault(level, []).append(await acknowledging(level, size))
+    if installed():
+        for level, found in (await in_database(size)).items():
+            runs[f"postgres {level}"] = found
     for count in size.recovered:
         print(f"recovery of {count:,} messages", file=sys.stderr)
         runs[f"{count:,} messages"] = await recovering(count, size.repeat_count)
@@ -109,10 +129,30 @@ async def acknowledging(level: Durability, size: Size) -> dict[str, float]:
         await to_thread.run_sync(folder.cleanup)
 
 
-async def _many(folder: Path, level: Durability, size: Size) -> dict[str, float]:
+async def in_database(size: Size) -> dict[Durability, list[dict[str, float]]]:
+    """The figures of both levels, each in fresh schemas of one server."""
+    runs: dict[Durability, list[dict[str, float]]] = {}
+    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    server = served(Path(folder.name))
+    try:
+        url = await to_thread.run_sync(server.__enter__)
+        for number in range(size.repeat_count):
+            for level in LEVELS:
+                print(f"repeat {number + 1} of {size.repeat_count}, postgres {level}", file=sys.stderr)
+                found = await _many(url(f"many_{level}_{number}"), level, size)
+                found |= {"record_per_s": await _recorded(url(f"record_{level}_{number}"), level, size)}
+                runs.setdefault(level, []).append(found)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(server.__exit__, None, None, None)
+            await to_thread.run_sync(folder.cleanup)
+    return runs
+
+
+async def _many(place: Path | str, level: Durability, size: Size) -> dict[str, float]:
     talker, waits_ms = Talker(SEED), list[float]()
     said = [talker.message("user") for _ in range(size.messages_each)]
-    async with actormem.open(folder, embedder="hashing", durability=level) as runtime:
+    async with actormem.open(place, embedder="hashing", durability=level) as runtime:
         alone = await runtime.spawn("alone", user="alone")
         alone_ms = list[float]()
         for _ in range(size.alone_count):
@@ -151,7 +191,7 @@ async def _add(session: actormem.Session, message: dict[str, object], waits_ms: 
     waits_ms.append((perf_counter() - began_s) * 1000)
 
 
-async def _recorded(folder: Path, level: Durability, size: Size) -> float:
+async def _recorded(place: Path | str, level: Durability, size: Size) -> float:
     """Events a second, each in a transaction of its own, by writers who each wait for theirs."""
     body, text = b"x" * 60, "y" * 140  # about what a message has
 
@@ -161,13 +201,21 @@ async def _recorded(folder: Path, level: Durability, size: Size) -> float:
             event = StoredEvent(sequence=sequence, body=body, name=f"n-{sequence}", text=text)
             await record.sync([AppendEvents(key, (event,), 0)])
 
-    async with open_record(folder, durability=level) as record:
+    async with _opened(place, level) as record:
         began_s = perf_counter()
         async with anyio.create_task_group() as group:
             for number in range(size.session_count):
                 group.start_soon(write, f"user-{number}")
         elapsed_s = perf_counter() - began_s
     return size.session_count * size.messages_each / elapsed_s
+
+
+def _opened(place: Path | str, level: Durability) -> AbstractAsyncContextManager[Record]:
+    if isinstance(place, Path):
+        return open_record(place, durability=level)
+    from actormem.storage.postgres.record import open_postgres
+
+    return open_postgres(place, durability=level)
 
 
 async def recovering(count: int, repeat_count: int) -> list[dict[str, float]]:
