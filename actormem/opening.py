@@ -33,11 +33,11 @@ from actormem.storage.aside import SetAside
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
 from actormem.storage.schema import Durability
+from actormem.storage.urls import names_database
 
 __all__ = ["open"]
 
 CACHE_FOLDER = "cache"
-URLS = ("postgresql://", "postgres://")
 Place: TypeAlias = Path | str | None
 """A folder, the URL of a database, or memory alone."""
 CLOCK_METHODS = ("now_ms", "monotonic_s", "sleep", "deadline")
@@ -258,7 +258,9 @@ def _checked_place(path: object, durability: object, lock_wait_s: float) -> Plac
         positive("lock_wait_s, where it is not 0,", lock_wait_s)
     if path is None:
         return None
-    if isinstance(path, str) and path.startswith(URLS):
+    if isinstance(path, (str, Path)) and names_database(path):
+        if isinstance(path, Path):
+            raise UsageError("a database is named by a str: a Path changes its URL")
         return path
     if isinstance(path, Path) or (isinstance(path, str) and path):
         return Path(path)

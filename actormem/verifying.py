@@ -11,6 +11,7 @@ from actormem.front import positive, switch
 from actormem.kernel import SystemClock
 from actormem.storage.lock import folder_lock
 from actormem.storage.repairing import RECORD_NAME, Verification, verify_folder
+from actormem.storage.urls import names_database
 
 __all__ = ["Verification", "verify"]
 
@@ -30,12 +31,16 @@ async def verify(
     Raises:
         FolderInUseError: Another process, or this one, has it open.
         VersionError: A newer version wrote it.
-        UsageError: No memory is in the folder. In all these cases nothing changed.
+        UsageError: No memory is in the folder, or it is a database. In all these cases nothing changed.
         StorageError: The disk failed.
 
     Cost:
         About a second for 100 MB; with `repair`, where something was wrong, a rewriting of the file.
     """
+    if names_database(path):
+        raise UsageError(
+            "what is verified is a folder, not a database", hint="pg_amcheck looks at the files of a server"
+        )
     folder = Path(path)
     if not await anyio.to_thread.run_sync((folder / RECORD_NAME).exists):
         raise UsageError(f"no memory is in the folder {folder}")

@@ -12,7 +12,7 @@ import msgspec
 
 import actormem
 from actormem import Checkup, Runtime, UsageError
-from actormem.cli.place import NoEmbedder
+from actormem.cli.place import NoEmbedder, folder_or_url
 from actormem.cli.show import plain, table
 
 __all__ = ["add_checkup", "checkup"]
@@ -30,7 +30,9 @@ def add_checkup(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     look = add_parser(
         "checkup", help="find and repair what is wrong with the memories in a folder", description=ABOUT
     )
-    look.add_argument("folder", type=Path, metavar="FOLDER", help="of the memory")
+    look.add_argument(
+        "folder", type=folder_or_url, metavar="FOLDER", help="of the memory, or the URL of a database"
+    )
     whose = look.add_mutually_exclusive_group(required=True)
     whose.add_argument("--user", metavar="USER", help="whose memories")
     whose.add_argument(
@@ -49,8 +51,8 @@ def add_checkup(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 async def checkup(options: argparse.Namespace) -> int:
     """Look, print, repair; 0 where nothing is wrong any more, 1 where something is."""
-    folder: Path = options.folder
-    if not (folder / "record.db").is_file():
+    folder: Path | str = options.folder
+    if isinstance(folder, Path) and not (folder / "record.db").is_file():
         raise UsageError(f"no memory is in the folder {folder}")
     if options.sample is not None and not 1 <= options.sample <= OWNERS_MAX:
         raise UsageError(f"--sample must be a number from 1 to {OWNERS_MAX}, not {options.sample}")

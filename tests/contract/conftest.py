@@ -29,3 +29,15 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "folder":
         return Place(in_folder, tmp_path / "record")
     return Place(request.getfixturevalue("postgres").open, tmp_path)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A database's threads are the same on every loop: each promise is looked at on one, and on all with `full`."""
+    for item in items:
+        if item.originalname.endswith("keeps") and {"trio", "postgres"} <= _chosen(item):  # type: ignore[attr-defined]
+            item.add_marker(pytest.mark.full)
+
+
+def _chosen(item: pytest.Item) -> set[str]:
+    called = getattr(item, "callspec", None)
+    return set() if called is None else {value for value in called.params.values() if isinstance(value, str)}

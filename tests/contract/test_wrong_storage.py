@@ -292,6 +292,13 @@ class Timeless(Spoiled):
         return 0
 
 
+class Vague(Spoiled):
+    """Says that erased words may be somewhere, and not where."""
+
+    def elsewhere(self) -> tuple[str, ...]:
+        return ("",)
+
+
 class Unscrubbed(Spoiled):
     """Leaves erased words where they are."""
 
@@ -378,6 +385,7 @@ class Anyones(Spoiled):
 
 
 RECORDS: Mapping[Any, set[str]] = {
+    Vague: {"10_places_out_of_reach_are_named"},
     Trimmed: {"1_a_session_reads_back_what_was_appended"},
     TellsFirst: {
         "1_outcomes_are_told_in_the_order_of_submission",

@@ -3,10 +3,15 @@
 import builtins
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
 
+import actormem
+from actormem.cli.main import main
+from actormem.cli.place import shown
 from actormem.errors import CorruptError, UsageError, VersionError
 from actormem.opening import open as open_memory
 from tests.postgres.server import Server
@@ -157,3 +162,34 @@ async def test_a_number_that_pgvector_cannot_hold_is_refused_before_it_is_queued
         bits = b"\x00\x00\x00\x80\x01\x00\x00\x00\xff\xff\x7f\x7f\xcd\xcc\xcc\x3d"  # -0.0, subnormal, largest, 0.1
         await record.sync([PutItems((item(1),)), PutVectors(ADA, "e", (("m1", bits),))])
         assert dict((await record.load_items(ADA, "e")).vectors) == {"m1": bits}
+
+
+@pytest.mark.parametrize("path", ["postgresql:/ada:hunter2@host/db", "postgresql://ada:hunter2@host/db"])
+async def test_a_url_that_is_no_str_or_stands_where_only_a_folder_may(path: str) -> None:
+    with pytest.raises(UsageError, match="named by a str") as raised:
+        async with open_memory(Path(path)):
+            pass
+    with pytest.raises(UsageError, match="not a database") as refused_too:
+        await actormem.verify(path)
+    assert SECRET not in f"{raised.value} {refused_too.value}"
+
+
+async def test_the_command_line_takes_a_url_where_it_takes_a_folder(
+    postgres: Server, schema: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = postgres.url(schema)
+    async with open_memory(url, embedder="hashing") as runtime:
+        await runtime.remember("Ada lives in Hangzhou.", user="ada")
+
+    def command(*given: str) -> str:
+        assert main(list(given)) == 0
+        return capsys.readouterr().out
+
+    assert "Hangzhou" in await to_thread.run_sync(command, "memories", "list", url, "--user", "ada")
+    assert await to_thread.run_sync(command, "checkup", url, "--user", "ada")
+
+
+def test_what_is_printed_of_a_place_has_no_password() -> None:
+    for url in ("postgresql://ada:hunter2@host/db", "postgresql://ada@host/db?password=hunter2&schema=s"):
+        assert shown(url) == "postgresql://ada@host/db"
+    assert shown(Path("memory")) == "memory"

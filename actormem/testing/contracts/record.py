@@ -214,6 +214,17 @@ async def scrub_beside_reads_and_writes_disturbs_neither(make: MakeRecord) -> No
         same(await sequences(record), [*range(1, 30)], "the events")
 
 
+@promised("Record", 10)
+async def places_out_of_reach_are_named(make: MakeRecord) -> None:
+    """`elsewhere` names each place where erased words may still stand: a line each, none twice, the same each time."""
+    async with opened(make) as record:
+        named = record.elsewhere()
+        same(record.elsewhere(), named, "the places, asked for again")
+        same(len(set(named)), len(named), "the number of different places")
+        for place in named:
+            require(bool(place.strip()) and "\n" not in place, f"{place!r} is not a line that names a place")
+
+
 RECORD: Final[tuple[AsyncCheck[[MakeRecord]], ...]] = (
     a_session_reads_back_what_was_appended,
     outcomes_are_told_in_the_order_of_submission,
@@ -224,6 +235,7 @@ RECORD: Final[tuple[AsyncCheck[[MakeRecord]], ...]] = (
     after_a_failed_commit_every_write_fails,
     each_item_number_is_given_once,
     scrub_beside_reads_and_writes_disturbs_neither,
+    places_out_of_reach_are_named,
     *WRITES,
     *NAMES_AND_INTENTS,
 )
