@@ -34,7 +34,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A database's threads are the same on every loop: each promise is looked at on one, and on all with `full`."""
     for item in items:
-        if item.originalname.endswith("keeps") and {"trio", "postgres"} <= _chosen(item):  # type: ignore[attr-defined]
+        if {"trio", "postgres"} <= _chosen(item) and ("keeps" in item.name or "queue" in item.name):
             item.add_marker(pytest.mark.full)
 
 

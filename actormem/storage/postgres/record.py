@@ -236,7 +236,7 @@ class PostgresRecord(StoredRecord[Reader, Connection]):
             self.writer.size_bytes = lease.size_bytes
 
     async def scrub(self) -> None:
-        """Let dead rows go (`VACUUM`); see promise 7, and `elsewhere` for what that does not reach.
+        """Let dead rows go; see promise 7, `elsewhere` for what that does not reach, and `erasing.scrub` for its cost.
 
         Raises:
             StorageError: It could not be done. What was erased stays erased, and the next `scrub` tries again.
