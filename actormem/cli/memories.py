@@ -159,6 +159,8 @@ async def forget(options: argparse.Namespace) -> int:
         for id, one in receipts.items()
     ]
     print(table([head, *rows]))
+    for place in next(iter(receipts.values())).elsewhere:
+        print(f"not looked at: {place}")
     return 0
 
 

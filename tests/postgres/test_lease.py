@@ -2,7 +2,9 @@
 
 import os
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -151,3 +153,60 @@ async def test_fences_only_rise(postgres: Server, tmp_path: Path) -> None:
             with postgres.connect(postgres.schema_of(tmp_path)) as connection:
                 found.append(connection.execute("SELECT fence FROM lease").fetchone()[0])
     assert found == [1, 2, 3]
+
+
+async def test_however_often_it_is_taken_over_under_load_two_never_write(
+    postgres: Server, tmp_path: Path
+) -> None:
+    """Each event says under which fence it was written: in the order of events fences never go back."""
+    from actormem.ports import AppendEvents
+    from actormem.testing.contracts.record_values import TALK, event
+
+    acknowledged: list[int] = []
+
+    async def write(record: Any, fence: int, begun: anyio.Event, ended: anyio.Event) -> None:
+        """Until it is fenced."""
+        last = len(await sequences(record))
+        while not ended.is_set():
+            last += 1
+            try:
+                await record.sync([AppendEvents(TALK, (event(last, f"{fence}"),), 1)])
+                acknowledged.append(last)
+            except FencedError:
+                ended.set()
+            begun.set()
+
+    async with anyio.create_task_group() as group, AsyncExitStack() as stack:
+        ends: list[anyio.Event] = []
+        for fence in range(1, 7):
+            record = await stack.enter_async_context(postgres.open(tmp_path, lease_s=FOREVER_S))
+            begun, ended = anyio.Event(), anyio.Event()
+            ends.append(ended)
+            group.start_soon(write, record, fence, begun, ended)
+            await begun.wait()
+            let_end(postgres, postgres.schema_of(tmp_path))
+        last = await stack.enter_async_context(postgres.open(tmp_path, lease_s=FOREVER_S))
+        for ended in ends:
+            await ended.wait()
+        fences = [int(one.text or "") for one in await last.read_events(TALK, 1, 10**6)]
+    assert fences == sorted(fences)
+    assert set(fences) == set(range(1, 7))
+    assert sorted(acknowledged) == list(range(1, len(acknowledged) + 1))
+    assert len(acknowledged) == len(fences)
+
+
+@pytest.mark.parametrize(
+    ("durability", "setting", "expected"),
+    [("power", "off", "on"), ("power", "local", "local"), ("process", "on", "off")],
+)
+async def test_levels_of_durability(
+    postgres: Server, schema: str, durability: Any, setting: str, expected: str
+) -> None:
+    from actormem.storage.postgres.address import parse_url
+    from actormem.storage.postgres.commits import connect_writer
+    from actormem.storage.postgres.record import first_connection
+
+    url = f"{postgres.url(schema)}&options=-c%20synchronous_commit%3D{setting}"
+    first_connection(parse_url(url)).close()
+    with connect_writer(parse_url(url), durability) as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchone() == (expected,)

@@ -187,6 +187,22 @@ async def test_the_command_line_takes_a_url_where_it_takes_a_folder(
 
     assert "Hangzhou" in await to_thread.run_sync(command, "memories", "list", url, "--user", "ada")
     assert await to_thread.run_sync(command, "checkup", url, "--user", "ada")
+    told = await to_thread.run_sync(command, "memories", "forget", url, "m1", "--user", "ada")
+    assert told.count("not looked at:") == 3
+
+
+def test_a_password_is_in_what_libpq_is_given_and_nowhere_else() -> None:
+    from actormem.storage.postgres.address import parse_url
+
+    for url in (
+        "postgresql://ada:hunter2@host:5433/db?sslmode=require&schema=s&lease_s=3",
+        "postgresql://ada@host:5433/db?schema=s&password=hunter2&lease_s=3&sslmode=require",
+    ):
+        database = parse_url(url)
+        assert "password=hunter2" in database.conninfo
+        assert "sslmode=require" in database.conninfo
+        assert database.place == "postgresql://ada@host:5433/db?schema=s"
+        assert (database.schema, database.lease_s) == ("s", 3.0)
 
 
 def test_what_is_printed_of_a_place_has_no_password() -> None:

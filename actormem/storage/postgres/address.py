@@ -5,7 +5,7 @@ The law of the file: a password is in the string that libpq is given and in noth
 
 import re
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import msgspec
 from psycopg import ProgrammingError
@@ -59,11 +59,15 @@ def parse_url(url: str) -> Database:
     """
     try:
         parts = urlsplit(url)
-        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         raise _unreadable() from None
-    own = {name: value for name, value in query if name in ("schema", "lease_s")}
-    rest = [(name, value) for name, value in query if name not in own]
+    own, rest = dict[str, str](), list[str]()
+    for part in parts.query.split("&") if parts.query else ():  # libpq reads the rest: to it + is no blank
+        name, _, value = part.partition("=")
+        if name in ("schema", "lease_s"):
+            own[name] = unquote(value)
+        else:
+            rest.append(part)
     schema = own.get("schema", SCHEMA)
     if not NAME.fullmatch(schema) or schema.startswith("pg_") or schema in ("public", "information_schema"):
         raise UsageError(
@@ -71,7 +75,7 @@ def parse_url(url: str) -> Database:
             hint="such as ?schema=memory",
         )
     try:
-        given = conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(rest))))
+        given = conninfo_to_dict(urlunsplit(parts._replace(query="&".join(rest))))
         conninfo = make_conninfo(
             "", **{**DEFAULTS, **{name: value for name, value in given.items() if value}}
         )
@@ -102,9 +106,9 @@ def _shown(url: str, schema: str) -> str:
     parts = urlsplit(url)
     user, at, hosts = parts.netloc.rpartition("@")
     shown_user = user.split(":", 1)[0] if at else ""
-    host = dict(parse_qsl(parts.query)).get("host", "") if not hosts else ""
-    query = urlencode({**({"host": host} if host else {}), "schema": schema}, safe="/")
-    return f"postgresql://{shown_user}{at}{hosts}{unquote(parts.path)}?{query}"
+    sockets = [part for part in parts.query.split("&") if part.startswith("host=") and not hosts]
+    query = "&".join([*sockets, f"schema={schema}"])
+    return f"postgresql://{shown_user}{at}{hosts}{parts.path}?{query}"
 
 
 def _unreadable() -> UsageError:

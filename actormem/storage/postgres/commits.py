@@ -6,6 +6,7 @@ after that, the outcome is unknown, and nothing is ever tried again: the writer 
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import psycopg
 
@@ -30,19 +31,19 @@ from actormem.storage.writer import Writes
 
 __all__ = ["Committing", "connect_writer"]
 
-TRANSACTION_TIMEOUT_VERSION = 170_000
+IDLE_S_MIN: Final = 2.0  # a busy process may pause this long between two statements
 
 
 def connect_writer(database: Database, durability: Durability) -> Connection:
     """The connection that writes.
 
     A process that stops in the midst of a transaction holds the lease against its taker: the server ends such a
-    transaction when the lease may have ended.
+    transaction when the lease may have ended, after two seconds at least.
     """
     connection = connect(database)
     try:
         use_schema(connection, database)
-        limit = f"{max(1, int(database.lease_s * 1000))}ms"
+        limit = f"{int(max(IDLE_S_MIN, database.lease_s) * 1000)}ms"
         execute(connection, "SELECT set_config('idle_in_transaction_session_timeout', %s, false)", limit)
         if durability == "process":
             execute(connection, "SET synchronous_commit = off")
