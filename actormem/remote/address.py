@@ -1,4 +1,4 @@
-"""The way to a session that a server has: what a `Session` and a `Turn` say to an actor, said over HTTP.
+"""The way to a session that a server has: what a `Session` and a `Turn` say to an actor, said as operations.
 
 So a session at a server is held by the very same classes as one in the process.
 """
@@ -14,7 +14,7 @@ from actormem.core.context.assembly import Context
 from actormem.core.values import Message, SessionKey
 from actormem.errors import ActorMemError, AskTimeoutError, StoppedError
 from actormem.remote import wire
-from actormem.remote.connection import LOST, Connection
+from actormem.remote.asking import LOST, Asking
 
 __all__ = ["Aside", "RemoteAddress", "message_fields"]
 
@@ -33,7 +33,7 @@ class Aside(Protocol):
 class RemoteAddress:
     """Where one session is asked."""
 
-    def __init__(self, key: SessionKey, connection: Connection, aside: Aside) -> None:
+    def __init__(self, key: SessionKey, connection: Asking, aside: Aside) -> None:
         self.key = key
         self._connection = connection
         self._aside = aside

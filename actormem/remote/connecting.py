@@ -27,63 +27,21 @@ one `actormem serve memory/ --unix /run/app/memory.sock`.
 """
 
 import os
-from collections import defaultdict
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from contextlib import asynccontextmanager
 
-import anyio
-from anyio.abc import TaskGroup
-
-from actormem.core.values import Owner, SessionKey
-from actormem.errors import ActorMemError, StoppedError
+from actormem.errors import StoppedError
 from actormem.front import positive
 from actormem.kernel import Clock, SystemClock
 from actormem.limits import TURN_WAIT_S
+from actormem.remote.beating import beating
 from actormem.remote.connection import Connection, open_client
 from actormem.remote.runtime import RemoteRuntime
 
 __all__ = ["connect"]
 
 KEY_VARIABLE = "ACTORMEM_KEY"
-BEAT_S = 15.0  # between two words of ours on the turns that are open: the server waits for three
 RETRY_S = 0.1
-
-
-class Beats:
-    """Tells the server of the turns that are still open here, and does what nobody waits for."""
-
-    def __init__(self, connection: Connection, group: TaskGroup) -> None:
-        self._connection = connection
-        self._group = group
-        self._open: set[tuple[SessionKey, str]] = set()
-
-    def soon(self, call: Any, *arguments: object) -> None:
-        """Call it beside."""
-        self._group.start_soon(call, *arguments)
-
-    def opened(self, key: SessionKey, turn_id: str) -> None:
-        """It is open from here on."""
-        self._open.add((key, turn_id))
-
-    def ended(self, key: SessionKey, turn_id: str) -> None:
-        """It is not open any more."""
-        self._open.discard((key, turn_id))
-
-    async def beat(self) -> None:
-        """Tell of all of them, once."""
-        by_owner: dict[Owner, list[tuple[str, str]]] = defaultdict(list)
-        for key, turn_id in self._open:
-            by_owner[key.owner].append((key.session_id, turn_id))
-        for owner, turns in by_owner.items():
-            with suppress(ActorMemError):  # the next use of the turn tells what is wrong
-                await self._connection.ask("keep_turns", owner, body={"turns": turns})
-
-    async def run(self, clock: Clock) -> None:
-        """Tell of them, for ever."""
-        while True:
-            await clock.sleep(BEAT_S)
-            await self.beat()
 
 
 @asynccontextmanager
@@ -112,20 +70,8 @@ async def connect(
     async with open_client(url, key or os.environ.get(KEY_VARIABLE)) as client:
         connection = Connection(client, url)
         await _reached(connection, clock, wait_s)
-        failure: BaseException | None = None
-        async with anyio.create_task_group() as group:
-            beats = Beats(connection, group)
-            group.start_soon(beats.run, clock)
-            try:
-                yield RemoteRuntime(connection, beats, clock, positive("turn_wait_s", turn_wait_s))
-            except anyio.get_cancelled_exc_class():
-                raise
-            except BaseException as error:  # the task group would wrap it
-                failure = error
-            finally:
-                group.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+        async with beating(connection, clock) as beats:
+            yield RemoteRuntime(connection, beats, clock, positive("turn_wait_s", turn_wait_s))
 
 
 async def _reached(connection: Connection, clock: Clock, wait_s: float) -> None:

@@ -5,28 +5,29 @@ unknown; and the same message id may be sent again in both cases.
 """
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import anyio.lowlevel
 import msgspec
 
+from actormem.core.live import LiveEvent
 from actormem.core.values import Owner
 from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, StoppedError, UsageError
-from actormem.limits import ASK_TIMEOUT_S
+from actormem.remote.asking import ANSWER_S, LOST
+from actormem.remote.event_stream import EventReader
 from actormem.remote.failures import FailureAnswer, raised
 from actormem.remote.operations import Operation, named
 from actormem.remote.transport import client_library
 
-__all__ = ["LOST", "Connection", "open_client"]
+__all__ = ["Connection", "decoded", "encoded", "fail", "open_client"]
 
 CONNECT_S = 5.0
-ANSWER_S = ASK_TIMEOUT_S + 5.0  # the server's own deadline comes first, and says more
 CONNECTIONS_MAX = 200  # of one process; a turn that waits holds one
 KEPT_ALIVE_S = 20.0  # shorter than the server keeps them
 UNIX = "unix:"
-LOST = "the outcome is unknown; the same message id may be sent again"
+EVENTS_PATH = "/api/events"
 
 
 def open_client(url: str, key: str | None) -> Any:
@@ -96,17 +97,22 @@ class Connection:
         """
         self.check_loop()
         operation = named(name)
-        content = None if body is None else _encoded(body)
+        content = None if body is None else encoded(body)
         status, raw = await self._sent(operation, _query(owner, query), content, timeout_s)
-        return _decoded(operation.answer, raw) if status < 400 else _fail(status, raw)
+        return decoded(operation.answer, raw) if status < 400 else fail(status, raw)
 
     @asynccontextmanager
-    async def stream(self, path: str, owner: Owner) -> AsyncGenerator[Any]:
-        """The answer of a path that streams.
+    async def events(self, owner: Owner) -> AsyncGenerator[AsyncIterator[LiveEvent]]:
+        """What happens to an owner's memory from here on.
 
         Raises:
             As `ask`.
         """
+        async with self._stream(EVENTS_PATH, owner) as answer:
+            yield _events(answer)
+
+    @asynccontextmanager
+    async def _stream(self, path: str, owner: Owner) -> AsyncGenerator[Any]:
         self.check_loop()
         library = self._library
         silent = library.Timeout(None, connect=CONNECT_S, pool=CONNECT_S)
@@ -121,7 +127,7 @@ class Connection:
             raise failure
         try:
             if answer.status_code >= 400:
-                _fail(answer.status_code, await answer.aread())
+                fail(answer.status_code, await answer.aread())
             yield answer
         finally:
             await answer.aclose()
@@ -184,7 +190,27 @@ def _query(owner: Owner | None, given: Mapping[str, object]) -> dict[str, str | 
     return found
 
 
-def _encoded(body: Mapping[str, object]) -> bytes:
+async def _events(answer: Any) -> AsyncIterator[LiveEvent]:
+    reader, failure = EventReader(), None
+    try:
+        async for part in answer.aiter_bytes():
+            for data in reader.read(part):
+                yield msgspec.json.decode(data, type=LiveEvent)
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2"):
+            raise
+        failure = error
+    raise StoppedError(
+        "no more events come", reason="the server went away" if failure else "the server has stopped"
+    )
+
+
+def encoded(body: Mapping[str, object]) -> bytes:
+    """The body of a request; what is not given is not in it.
+
+    Raises:
+        UsageError: JSON has no word for something in it.
+    """
     try:
         return msgspec.json.encode(
             {name: value for name, value in body.items() if value is not msgspec.UNSET}
@@ -193,14 +219,20 @@ def _encoded(body: Mapping[str, object]) -> bytes:
         raise UsageError("an argument holds what JSON has no word for") from None
 
 
-def _decoded(kind: type, raw: bytes) -> Any:
+def decoded(kind: type, raw: bytes) -> Any:
+    """The answer that this is.
+
+    Raises:
+        AskTimeoutError: It is none.
+    """
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.MsgspecError, UnicodeError):
         raise AskTimeoutError(f"the answer is none of a server's of this version; {LOST}") from None
 
 
-def _fail(status: int, raw: bytes) -> None:
+def fail(status: int, raw: bytes) -> NoReturn:
+    """Raise the error that an answer is."""
     try:
         failure = msgspec.json.decode(raw, type=FailureAnswer).error
     except (msgspec.MsgspecError, UnicodeError):

@@ -1,4 +1,4 @@
-"""The memory items of a server's owners: the methods of the runtime, asked over HTTP."""
+"""The memory items of a server's owners: the methods of the runtime, as operations that are asked."""
 
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import anyio.to_thread
-import msgspec
 
 from actormem.core.health.checkup import Checkup
 from actormem.core.live import LiveEvent
 from actormem.core.values import Item, ItemKind, Owner, Recall
 from actormem.documents import DOCUMENTS_MAX, DocumentGiven, file_fields
-from actormem.errors import StoppedError, UsageError
+from actormem.errors import UsageError
 from actormem.exporting import OwnerExport, SessionExport
 from actormem.front import (
     UNSET,
@@ -32,8 +31,7 @@ from actormem.memory import imported_messages
 from actormem.ports import BaseRow, OwnerRow
 from actormem.remote import wire
 from actormem.remote.address import message_fields
-from actormem.remote.connection import Connection
-from actormem.remote.event_stream import EventReader
+from actormem.remote.asking import Asking
 from actormem.statistics import Receipt
 
 __all__ = ["RemoteMemory"]
@@ -45,7 +43,7 @@ IMPORT_BATCH = 64
 class RemoteMemory:
     """The part of the runtime that speaks of memory items and knowledge; what each method does is said there."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Asking) -> None:
         self._connection = connection
 
     def check_loop(self) -> None:
@@ -216,8 +214,8 @@ class RemoteMemory:
     @asynccontextmanager
     async def events(self, user: str, *, tenant: str = "") -> AsyncGenerator[AsyncIterator[LiveEvent]]:
         """As `Runtime.events`; where the server goes away, StoppedError is raised."""
-        async with self._connection.stream("/api/events", owner_of(user, tenant)) as answer:
-            yield _events(answer)
+        async with self._connection.events(owner_of(user, tenant)) as events:
+            yield events
 
     # --- knowledge --------------------------------------------------------------------------------------
 
@@ -272,18 +270,3 @@ def _document(given: object) -> object:
     if isinstance(given, os.PathLike):
         return file_fields(Path(cast("os.PathLike[str]", given)))
     return given
-
-
-async def _events(answer: Any) -> AsyncIterator[LiveEvent]:
-    reader, failure = EventReader(), None
-    try:
-        async for part in answer.aiter_bytes():
-            for data in reader.read(part):
-                yield msgspec.json.decode(data, type=LiveEvent)
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2"):
-            raise
-        failure = error
-    raise StoppedError(
-        "no more events come", reason="the server went away" if failure else "the server has stopped"
-    )

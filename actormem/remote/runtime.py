@@ -1,4 +1,4 @@
-"""A runtime that another process has open: the same methods, asked over HTTP, and the same sessions and turns."""
+"""A runtime that another process has open: the same methods, asked as operations, and the same sessions and turns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from actormem.core.ids import checked_id
 from actormem.core.policy import PolicyName
 from actormem.core.values import SessionKey
 from actormem.core.wire import tools_wire
-from actormem.front import UNSET, Unset, check_settings, owner_of
+from actormem.front import UNSET, Address, Unset, check_settings, owner_of
 from actormem.kernel import Clock
 from actormem.limits import SETTLE_TIMEOUT_S
 from actormem.ports import SessionRow
 from actormem.remote import wire
 from actormem.remote.address import Aside, RemoteAddress
-from actormem.remote.connection import Connection
+from actormem.remote.asking import Asking
 from actormem.remote.memory import RemoteMemory
 from actormem.session import Session
 from actormem.statistics import RuntimeStatistics
@@ -33,7 +33,7 @@ class RemoteRuntime(RemoteMemory):
     `StoppedError` or an `AskTimeoutError`, whose text says whether anything may have changed.
     """
 
-    def __init__(self, connection: Connection, aside: Aside, clock: Clock, turn_wait_s: float) -> None:
+    def __init__(self, connection: Asking, aside: Aside, clock: Clock, turn_wait_s: float) -> None:
         super().__init__(connection)
         self._aside = aside
         self._clock = clock
@@ -70,9 +70,11 @@ class RemoteRuntime(RemoteMemory):
             "knowledge": knowledge,
         }
         answer = await self._connection.ask("spawn", key.owner, body=body, session=key.session_id)
-        address = RemoteAddress(key, self._connection, self._aside)
-        settings = _settings(answer)
+        address, settings = self._address(key), _settings(answer)
         return Session(key, address, settings, self._clock, self._turn_wait_s, self.check_loop)
+
+    def _address(self, key: SessionKey) -> Address:
+        return RemoteAddress(key, self._connection, self._aside)
 
     async def sessions(self, user: str, *, tenant: str = "") -> tuple[SessionRow, ...]:
         """As `Runtime.sessions`."""

@@ -1,7 +1,6 @@
 """The application: every operation of `remote.operations` on its path, live events, the document, and the proxy."""
 
 import logging
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from starlette.applications import Starlette
@@ -14,10 +13,9 @@ from starlette.types import ASGIApp
 from actormem import ActorMemError
 from actormem.remote.failures import RefusedError
 from actormem.remote.operations import OPERATIONS, Operation
+from actormem.server.direct import HANDLERS, frames
 from actormem.server.door import OPEN_PATHS, Door
 from actormem.server.grants import Keys
-from actormem.server.handling_items import ITEM_HANDLERS
-from actormem.server.handling_sessions import SESSION_HANDLERS
 from actormem.server.live import EVENTS, LiveEvents
 from actormem.server.openapi import openapi
 from actormem.server.proxy import proxy_routes
@@ -29,8 +27,6 @@ from actormem.server.state import ServerState
 __all__ = ["application"]
 
 logger = logging.getLogger(__name__)
-HANDLERS = {**SESSION_HANDLERS, **ITEM_HANDLERS}
-assert set(HANDLERS) == {one.name for one in OPERATIONS}
 
 
 def application(
@@ -82,11 +78,6 @@ def _endpoint(state: ServerState, operation: Operation) -> Callable[[Request], A
             return failure_response(error)
 
     return endpoint
-
-
-def frames(error: BaseException) -> str:
-    """Where an error came from, without its words: they may be anybody's."""
-    return "".join(traceback.format_tb(error.__traceback__))
 
 
 async def _document(_: Request) -> Response:

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from actormem import Checkup, Item, Recall, Receipt, UsageError
 from actormem.remote import wire
-from actormem.server.requests import Call, moment
+from actormem.server.calls import Call, moment
 
 __all__ = ["ITEM_HANDLERS"]
 

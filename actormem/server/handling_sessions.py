@@ -20,7 +20,7 @@ from actormem import (
     UsageError,
 )
 from actormem.remote import wire
-from actormem.server.requests import Call
+from actormem.server.calls import Call
 from actormem.server.turns import HeldTurn
 
 __all__ = ["SESSION_HANDLERS"]
@@ -253,8 +253,7 @@ def _settings(session: Session) -> wire.SessionSettings:
 
 
 async def _cancel_when_gone(call: Call, scope: anyio.CancelScope) -> None:
-    while (await call.request.receive())["type"] != "http.disconnect":
-        pass
+    await call.gone()
     scope.cancel()
 
 

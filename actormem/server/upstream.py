@@ -5,14 +5,15 @@ Law: a key of ours never goes there; what comes back goes on as it is, but for w
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
-
-from starlette.datastructures import Headers
+from typing import TYPE_CHECKING, Any
 
 from actormem import ProviderError
 from actormem.remote.failures import RefusedError
 from actormem.remote.transport import client_library
 from actormem.server.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
 
 __all__ = ["Upstream", "answer_headers"]
 
@@ -81,7 +82,7 @@ class Upstream:
         finally:
             await answer.aclose()
 
-    def headers(self, given: Headers, *, keyed: bool) -> dict[str, str]:
+    def headers(self, given: "Headers", *, keyed: bool) -> dict[str, str]:
         """What goes to the upstream of a request's headers, with its key.
 
         Args:
