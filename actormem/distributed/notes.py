@@ -39,6 +39,10 @@ class Notes(Protocol):
         """What `actormem.open` is given for this shard."""
         ...
 
+    def is_noted(self) -> bool:
+        """Whether a number of shards is noted: False for a place that is yet to be."""
+        ...
+
     def check(self, shards: int) -> None:
         """Note the number of shards where none is noted.
 
@@ -73,6 +77,10 @@ class FolderNotes:
     def path(self, number: int) -> str:
         """The sub folder."""
         return str(self._folder / f"shard-{shard_name(number)}")
+
+    def is_noted(self) -> bool:
+        """The file is there."""
+        return self._note.exists()
 
     def check(self, shards: int) -> None:
         """Whoever links the note first has chosen."""
@@ -141,6 +149,10 @@ class PostgresNotes:
         query = urlencode({**self._given, "schema": self._name(number)})
         return urlunsplit(self._parts._replace(query=query))
 
+    def is_noted(self) -> bool:
+        """The row is there."""
+        return bool(self._ask(f'SELECT shards FROM "{self._schema}".cluster'))
+
     def check(self, shards: int) -> None:
         """Whoever writes the row first has chosen."""
         noted = self._ask(
@@ -208,6 +220,7 @@ def _compare(noted: Note, shards: int) -> None:
 
 def _lost(number: int, where: str, begin: str) -> StorageError:
     return StorageError(
-        f"shard {shard_name(number)} had a record and has none: put it back from its backup, or {begin} to begin it anew",
+        f"shard {shard_name(number)} had a record and has none: put it back from its backup,"
+        f" or {begin} to begin it anew",
         path=where,
     )

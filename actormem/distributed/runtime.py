@@ -80,17 +80,18 @@ class ShardAddress(RemoteAddress):
             answer = await super().ask(message, timeout_s=timeout_s, control=control)
             self._opened[message.message.id] = (message, self._shard.life, timeout_s)
             return answer
-        turn_id: str = getattr(message, "turn_id", "")
-        known = None if isinstance(message, say.ReadTrace) else self._opened.get(turn_id)
+        turn_id: str = "" if isinstance(message, say.ReadTrace) else getattr(message, "turn_id", "")
         try:
-            return await super().ask(message, timeout_s=timeout_s, control=control)
-        except UsageError:
-            if known is None or known[1] == self._shard.life:
-                raise
-            if isinstance(message, say.CloseTurn) and await self._is_closed(message):
-                return None
-            await self.ask(known[0], timeout_s=known[2])
-            return await super().ask(message, timeout_s=timeout_s, control=control)
+            while True:
+                try:
+                    return await super().ask(message, timeout_s=timeout_s, control=control)
+                except UsageError:
+                    known = self._opened.get(turn_id)
+                    if known is None or known[1] == self._shard.life:
+                        raise
+                    if isinstance(message, say.CloseTurn) and await self._is_closed(message):
+                        return None
+                    await self.ask(known[0], timeout_s=known[2])
         finally:
             if isinstance(message, say.CloseTurn):
                 self._opened.pop(turn_id, None)

@@ -195,6 +195,9 @@ class Shard:
     async def _live(self, life: Life) -> None:
         settings, notes = self._settings, notes_of(self._settings.place)
         try:
+            if not await anyio.to_thread.run_sync(notes.is_noted):
+                async with actormem.open(None, **settings.options):
+                    pass  # so that options that are refused leave no note
             await anyio.to_thread.run_sync(notes.check, settings.shards)
             await anyio.to_thread.run_sync(notes.check_record, settings.number)
             path = notes.path(settings.number)
