@@ -62,6 +62,7 @@ class ShardCaller:
         self._name, self._namespace = name, namespace
         self._clock = clock
         self._missing = False
+        self._looking = anyio.Lock()
 
     async def ask(self, name: str, query: Mapping[str, Any], body: bytes | None, timeout_s: float) -> bytes:
         """The answer of an operation, in JSON.
@@ -71,9 +72,15 @@ class ShardCaller:
         """
         until_s = self._clock.monotonic_s() + timeout_s
         repeatable = name in REPEATABLE or (name == "add" and _named(body))
-        if self._missing and not repeatable:
-            await self._sent("health", {}, None, until_s, repeatable=True)
-        answer = await self._sent(name, query, body, until_s, repeatable=repeatable)
+        while True:
+            if self._missing:
+                await self._look(until_s)
+            try:
+                answer = await self._once(name, query, body, max(until_s - self._clock.monotonic_s(), RETRY_S))
+                break
+            except Died as died:
+                if died.for_good or not repeatable:
+                    self._gone(died)
         return answer.raw if answer.kind == ANSWERED else fail(FAILED, answer.raw)
 
     async def metrics(self, timeout_s: float) -> str:
@@ -109,22 +116,23 @@ class ShardCaller:
 
     # --- beneath -----------------------------------------------------------------------------------------
 
-    async def _sent(
-        self, name: str, query: Mapping[str, Any], body: bytes | None, until_s: float, *, repeatable: bool
-    ) -> Told:
-        while True:
-            left_s = until_s - self._clock.monotonic_s()
-            try:
-                answer = await self._once(name, query, body, max(left_s, RETRY_S))
-            except Died as died:
-                self._missing = True
-                if died.for_good or not repeatable or until_s - self._clock.monotonic_s() <= RETRY_S:
-                    self._gone(died)
-                await self._clock.sleep(RETRY_S)
-            else:
-                self._missing = False
-                self.life = answer.life
-                return answer
+    async def _look(self, until_s: float) -> None:
+        """Return when the shard is back; one caller looks for all that wait.
+
+        Raises:
+            StoppedError: The time is up, or it does not come back.
+        """
+        with anyio.move_on_after(until_s - self._clock.monotonic_s()):
+            async with self._looking:
+                while self._missing:
+                    try:
+                        await self._once("health", {}, None, max(until_s - self._clock.monotonic_s(), RETRY_S))
+                    except Died as died:
+                        if died.for_good:
+                            self._gone(died)
+                        await self._clock.sleep(RETRY_S)
+                return
+        self._gone(Died(for_good=False))
 
     async def _once(self, name: str, query: Mapping[str, Any], body: bytes | None, timeout_s: float) -> Told:
         call = uuid4().hex if name == "open_turn" else ""
@@ -138,6 +146,7 @@ class ShardCaller:
                 "nothing was sent", mailbox="calls to the shard", waiting=PENDING_MAX, limit=PENDING_MAX
             ) from None
         except self._ray.exceptions.RayError as error:
+            self._missing = True
             died = await self._died(error)
             raise died from None
         except BaseException:  # cancelled: the turn is not to begin
@@ -147,7 +156,9 @@ class ShardCaller:
             self._leave(call)
             raise AskTimeoutError(f"no answer within {timeout_s:g} s; {LOST}")
         if answer.kind == BEGINNING_ANEW:
+            self._missing = True
             raise Died(for_good=False)
+        self._missing, self.life = False, answer.life
         return answer
 
     def _leave(self, call: str) -> None:

@@ -89,12 +89,21 @@ class ShardAddress(RemoteAddress):
                     known = self._opened.get(turn_id)
                     if known is None or known[1] == self._shard.life:
                         raise
-                    if isinstance(message, say.CloseTurn) and await self._is_closed(message):
+                    if not await self._is_open_again(known, message):
                         return None
-                    await self.ask(known[0], timeout_s=known[2])
         finally:
             if isinstance(message, say.CloseTurn):
                 self._opened.pop(turn_id, None)
+
+    async def _is_open_again(self, known: tuple[say.OpenTurn, bytes, float], message: object) -> bool:
+        """Open it in this life; False where it is not needed: what was to close it has done so."""
+        try:
+            await self.ask(known[0], timeout_s=known[2])
+        except UsageError:
+            if isinstance(message, say.CloseTurn) and await self._is_closed(message):
+                return False
+            raise
+        return True
 
     async def _is_closed(self, asked: say.CloseTurn) -> bool:
         """Whether the turn's end was recorded, and its acknowledgement lost with the shard."""

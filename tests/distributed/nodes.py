@@ -31,7 +31,7 @@ class Nodes:
     def add(self) -> None:
         """One node more."""
         self.nodes.append(
-            self._cluster.add_node(num_cpus=1, resources={RESOURCE: 1_000}, object_store_memory=STORE_BYTES)
+            self._cluster.add_node(num_cpus=2, resources={RESOURCE: 1_000}, object_store_memory=STORE_BYTES)
         )
 
     def busiest(self, shard_pids: list[int]) -> Any:
