@@ -108,7 +108,12 @@ class local_ray:  # noqa: N801 - used as a function
 
         self._ray: Any = None
         if not ray.is_initialized():
-            ray.init(include_dashboard=False, log_to_driver=False, logging_level="error", _node_ip_address="127.0.0.1")
+            ray.init(
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="error",
+                _node_ip_address="127.0.0.1",
+            )
             self._ray = ray
 
     def __exit__(self, *_: object) -> None:
@@ -167,7 +172,9 @@ async def _throughput(size: Size, shard_count: int) -> dict[str, float]:
         async with AsyncExitStack() as stack:
             place = Path(folder.name) / "shards"
             cluster = await stack.enter_async_context(Cluster(place, shards=shard_count, embedder="hashing"))
-            sessions = [await _spawned(cluster, number) for number in _even(cluster, size.session_count, shard_count)]
+            sessions = [
+                await _spawned(cluster, number) for number in _even(cluster, size.session_count, shard_count)
+            ]
             await cluster.settle()
             began_s, driver_s, shard_s = perf_counter(), process_time(), _shards_s(place)
             async with anyio.create_task_group() as group:
@@ -264,8 +271,10 @@ def main(given: Sequence[str] | None = None) -> int:
         __doc__,
         (FULL, QUICK),
         measure,
-        lambda size: f"{size.turn_count} turns each way; {size.session_count} sessions of {size.turns_a_session} turns;"
-        f" {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens",
+        lambda size: (
+            f"{size.turn_count} turns each way; {size.session_count} sessions of {size.turns_a_session} turns;"
+            f" {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens"
+        ),
         columns=COLUMNS,
         targets=TARGETS,
         charted=charted,

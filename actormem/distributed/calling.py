@@ -76,7 +76,9 @@ class ShardCaller:
             if self._missing:
                 await self._look(until_s)
             try:
-                answer = await self._once(name, query, body, max(until_s - self._clock.monotonic_s(), RETRY_S))
+                answer = await self._once(
+                    name, query, body, max(until_s - self._clock.monotonic_s(), RETRY_S)
+                )
                 break
             except Died as died:
                 if died.for_good or not repeatable:
@@ -126,7 +128,9 @@ class ShardCaller:
             async with self._looking:
                 while self._missing:
                     try:
-                        await self._once("health", {}, None, max(until_s - self._clock.monotonic_s(), RETRY_S))
+                        await self._once(
+                            "health", {}, None, max(until_s - self._clock.monotonic_s(), RETRY_S)
+                        )
                     except Died as died:
                         if died.for_good:
                             self._gone(died)
