@@ -62,6 +62,8 @@ class Life:
     Attributes:
         name: Drawn anew for each.
         ready: Set when it is open, or has failed to open.
+        ending: Set when it is to close.
+        opening: Its scope; cancelled only before it is open.
         failure: Why it did not open; None where it did.
         record_failed: Whether its record takes nothing any more.
     """
@@ -70,6 +72,7 @@ class Life:
         self.name = secrets.token_bytes(LIFE_BYTES)
         self.ready = anyio.Event()
         self.ending = anyio.Event()
+        self.opening = anyio.CancelScope()
         self.failure: BaseException | None = None
         self.state: ServerState | None = None
         self.metrics: Any = None
@@ -154,8 +157,10 @@ class Shard:
         return tell(self._life.name, ANSWERED, self._life.metrics.text().encode())
 
     async def stop(self) -> None:
-        """Close the runtime, in order; returns when it is closed."""
+        """Close the runtime, in order; returns when it is closed. One that does not open yet opens no more."""
         self._life.ending.set()
+        if self._life.state is None:
+            self._life.opening.cancel()
         await asyncio.wait([self._task])
 
     # --- how it lives ------------------------------------------------------------------------------------
@@ -195,6 +200,13 @@ class Shard:
         return life.name, life.state
 
     async def _live(self, life: Life) -> None:
+        with life.opening:
+            await self._opened_and_served(life)
+        if life.opening.cancelled_caught:
+            life.failure = actormem.StoppedError("nothing changed", reason="the shard was stopped")
+            life.ready.set()
+
+    async def _opened_and_served(self, life: Life) -> None:
         settings, notes = self._settings, notes_of(self._settings.place)
         try:
             if not await anyio.to_thread.run_sync(notes.is_noted):
@@ -212,6 +224,8 @@ class Shard:
                     await self._look_after(life)
                     await life.state.turns.end_all()
                     await life.state.aclose()
+        except anyio.get_cancelled_exc_class():
+            raise
         except BaseException as error:
             if life.state is not None:
                 self._lost(error)
