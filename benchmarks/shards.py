@@ -199,7 +199,7 @@ async def _talk(session: Any, talk: Sequence[SpokenTurn]) -> None:
 
 def _even(cluster: Any, count: int, shard_count: int) -> list[int]:
     """Numbers of users who are spread evenly, as many are: a few may fall to one shard by chance."""
-    room = {shard: -(-count // shard_count) for shard in range(shard_count)}
+    room = dict.fromkeys(range(shard_count), -(-count // shard_count))
     found: list[int] = []
     number = 0
     while len(found) < count:

@@ -2,6 +2,7 @@
 
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -35,6 +36,7 @@ class Talk:
         self.stopping = False
         self.sessions = tuple(f"s-{number}" for number in range(session_count))
         self._runtime = runtime
+        self._changed = anyio.Event()
         self._unsure: set[tuple[str, int]] = set()
 
     def shard(self, session: str) -> int:
@@ -60,14 +62,29 @@ class Talk:
                         assert turn.trace.tokens > 0
                         await anyio.sleep(pause_s)
                         turn.reply({"role": "assistant", "content": replied(session_id, number)})
+            except UsageError:
+                raise  # no death makes a call wrong
             except ActorMemError as error:
-                assert not isinstance(error, UsageError), str(error)
                 self.errors[f"{type(error).__name__}: {str(error)[:60]}"] += 1
                 self._unsure.add((session_id, number))
                 await anyio.sleep(AGAIN_S)
             else:
                 self.acknowledged[session_id].append(Acknowledged(number, time.monotonic()))
                 number += 1
+                self._changed.set()
+                self._changed = anyio.Event()
+
+    async def until(self, happened: Callable[[], bool]) -> None:
+        """Wait until it has happened; looked at whenever a turn was acknowledged."""
+        while not happened():
+            await self._changed.wait()
+
+    async def turns_of_all(self, count: int) -> None:
+        """Wait until every session has had so many turns acknowledged from here on."""
+        before = {session: len(self.acknowledged[session]) for session in self.sessions}
+        await self.until(
+            lambda: all(len(self.acknowledged[one]) >= before[one] + count for one in self.sessions)
+        )
 
     async def _is_recorded(self, session: Any, number: int) -> bool:
         """Whether a turn whose outcome was unknown had been recorded."""

@@ -25,7 +25,7 @@ class ActorUnavailableError(RayActorError):
     """As Ray's."""
 
 
-class PendingCallsLimitExceeded(RayError):  # noqa: N818 - Ray's name
+class PendingCallsLimitExceeded(RayError):
     """As Ray's."""
 
 
@@ -139,7 +139,9 @@ class FakeActor:
         self.check()
         made = self.made
         answer = await getattr(made, name)(*arguments)
-        if any(word in argument for word in self.lost for argument in arguments if isinstance(argument, bytes)):
+        if any(
+            word in argument for word in self.lost for argument in arguments if isinstance(argument, bytes)
+        ):
             self.lost.clear()
             await self.die()
             self.away = False

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import actormem
-from actormem import AskTimeoutError, OverloadedError, StorageError, StoppedError, UsageError
+from actormem import AskTimeoutError, OverloadedError, StoppedError, StorageError, UsageError
 from actormem.distributed import Cluster, ClusterRuntime
 from actormem.ports import RecordStatistics
 from actormem.testing.failing_record import FailingRecord
@@ -48,14 +48,19 @@ def users(runtime: ClusterRuntime) -> list[str]:
     return [found[0], found[1]]
 
 
-async def test_each_owner_is_in_one_shard_and_what_is_asked_of_all_is_joined(ray: FakeRay, tmp_path: Path) -> None:
+async def test_each_owner_is_in_one_shard_and_what_is_asked_of_all_is_joined(
+    ray: FakeRay, tmp_path: Path
+) -> None:
     async with opened(tmp_path / "m") as runtime:
         for user in users(runtime):
             session = await runtime.spawn("s-1", user=user, model="gpt-4o")
             async with session.turn("Where is my order KX-48210?") as turn:
                 turn.reply("On its way.")
             assert turn.trace.tokens > 0
-            assert [one.text for one in await session.messages()] == ["Where is my order KX-48210?", "On its way."]
+            assert [one.text for one in await session.messages()] == [
+                "Where is my order KX-48210?",
+                "On its way.",
+            ]
             assert (await runtime.remember("I like tea.", user=user)).text == "I like tea."
             assert len(await runtime.recall("tea", user=user)) > 0
         await runtime.settle()
@@ -65,12 +70,17 @@ async def test_each_owner_is_in_one_shard_and_what_is_asked_of_all_is_joined(ray
         assert 'actormem_turns_total{outcome="complete"} 2.0' in await runtime.metrics()
         assert "ClusterRuntime of 2 shards" in repr(runtime)
     assert not ray.actors, "they end with whoever made them"
-    assert sorted(one.name for one in (tmp_path / "m").iterdir() if one.is_dir()) == ["shard-000", "shard-001"]
+    assert sorted(one.name for one in (tmp_path / "m").iterdir() if one.is_dir()) == [
+        "shard-000",
+        "shard-001",
+    ]
 
 
 async def test_a_knowledge_base_is_in_every_shard(ray: FakeRay, tmp_path: Path) -> None:
     async with opened(tmp_path / "m") as runtime:
-        done = await runtime.import_knowledge("manual", ["# Returns\nA parcel may be returned within 30 days."])
+        done = await runtime.import_knowledge(
+            "manual", ["# Returns\nA parcel may be returned within 30 days."]
+        )
         assert done.document_count == 1
         assert [row.name for row in await runtime.knowledge()] == ["manual"]
         for user in users(runtime):
@@ -80,7 +90,9 @@ async def test_a_knowledge_base_is_in_every_shard(ray: FakeRay, tmp_path: Path) 
         assert await runtime.knowledge() == ()
 
 
-async def test_events_are_those_of_the_owner_s_shard_and_their_stream_is_ended(ray: FakeRay, tmp_path: Path) -> None:
+async def test_events_are_those_of_the_owner_s_shard_and_their_stream_is_ended(
+    ray: FakeRay, tmp_path: Path
+) -> None:
     async with opened(tmp_path / "m") as runtime:
         session = await runtime.spawn("s-1", user="ada")
         async with runtime.events("ada") as events:
@@ -108,7 +120,9 @@ async def test_a_turn_goes_on_in_its_shard_s_next_life(ray: FakeRay, tmp_path: P
         assert [one.outcome for one in await session.turns()] == ["complete"]
 
 
-async def test_an_end_whose_acknowledgement_was_lost_is_not_recorded_twice(ray: FakeRay, tmp_path: Path) -> None:
+async def test_an_end_whose_acknowledgement_was_lost_is_not_recorded_twice(
+    ray: FakeRay, tmp_path: Path
+) -> None:
     async with opened(tmp_path / "m") as runtime:
         session = await runtime.spawn("s-1", user="ada")
         async with session.turn("Where is it?") as turn:
@@ -143,7 +157,7 @@ async def test_what_may_not_be_asked_twice_is_told_and_the_rest_of_the_cluster_g
         first, second = users(runtime)
         shard = actor(ray, runtime, first)
         shard.lost.append(b"remember")
-        with pytest.raises(StoppedError, match="the outcome is unknown.*shard 0 has died"):
+        with pytest.raises(StoppedError, match=r"the outcome is unknown.*shard 0 has died"):
             await runtime.remember("I like tea.", user=first)
         assert (await runtime.remember("I like tea.", user=second)).text == "I like tea."
         assert (await runtime.remember("I like cake.", user=first)).text == "I like cake.", "it is back"
@@ -162,7 +176,9 @@ async def test_a_shard_that_was_stopped_for_good_is_told(ray: FakeRay, tmp_path:
             await session.messages()
 
 
-async def test_a_full_way_to_the_shard_refuses_and_says_that_nothing_was_sent(ray: FakeRay, tmp_path: Path) -> None:
+async def test_a_full_way_to_the_shard_refuses_and_says_that_nothing_was_sent(
+    ray: FakeRay, tmp_path: Path
+) -> None:
     async with opened(tmp_path / "m") as runtime:
         session = await runtime.spawn("s-1", user="ada")
         ray.full = True
@@ -311,13 +327,17 @@ async def test_a_shard_whose_record_has_failed_is_begun_anew(
     async with opened(tmp_path / "m", shards=1, wrap_record=failing) as runtime:
         await runtime.spawn("s-1", user="ada")
         with pytest.raises(StoppedError, match="the outcome is unknown"):
-            for number in range(COMMITS):
-                await runtime.remember(f"I like tea number {number}.", user="ada")
+            await remembered(runtime, COMMITS)
         with anyio.fail_after(10):
             await ended.wait()
 
 
 COMMITS = 8
+
+
+async def remembered(runtime: ClusterRuntime, count: int) -> None:
+    for number in range(count):
+        await runtime.remember(f"I like tea number {number}.", user="ada")
 
 
 class Failing(FailingRecord):

@@ -1,13 +1,23 @@
-"""Nodes that die under load: every acknowledged message is there once, in order, and no session has two shards."""
+"""Nodes that die or stand still under load: every acknowledged message is there once, in order, and no session has
+two shards.
+
+`ACTORMEM_KILLS=3 pytest -m full -n0 -s tests/distributed/test_node_kill.py` for fewer rounds, and to see how long each
+takes.
+"""
 
 import os
+import sys
 import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 
-from actormem.distributed import Cluster
+from actormem.distributed import Cluster, ClusterRuntime
 from tests.distributed.conversing import Talk, check_talk
 from tests.distributed.nodes import RESOURCE, Nodes, started
 from tests.distributed.witness import Witness, lives, took_turns
@@ -22,47 +32,72 @@ ROUNDS = int(os.environ.get("ACTORMEM_KILLS", "10"))
 SESSIONS = 200
 SHARDS = 2
 RESUME_S = 10.0
-THINKING_S = 2.0  # of a model, in a turn: about 100 turns a second
+THINKING_S = 2.0  # of a model, in a turn: 200 sessions are about 100 turns a second
 ON_THE_WAY_S = 0.5  # answers of the dead may still come
-CALM_S = 4.0  # between two kills: a new node takes a core for seconds to start
+CALM_TURNS = 2  # of each session between two kills: a new node takes a core for seconds to start
+STILL_S = 12.0  # longer than a lease, and than it takes to be called dead
 ON_NODES = {"resources": {RESOURCE: 1}}
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Ray knows no other."""
-    return "asyncio"
+@pytest.fixture(params=["folder", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the shards' records are."""
+    if request.param == "folder":
+        return str(tmp_path / "memory")
+    if find_spec("psycopg") is None or not (Path(__file__).parents[1] / "postgres").is_dir():
+        pytest.skip("no PostgreSQL here: pip install 'actormem[postgres,test]'")
+    server = request.getfixturevalue("postgres")
+    url: str = server.url(server.schema_of(tmp_path))
+    return url
 
 
-async def test_a_node_that_is_killed_under_load_loses_nothing_and_its_turns_resume(tmp_path: Path) -> None:
-    log = tmp_path / "commits"
+@asynccontextmanager
+async def talking(place: str, log: Path) -> AsyncGenerator[tuple[ClusterRuntime, Talk, Nodes]]:
+    """Sessions that talk to shards on two nodes until the block ends; then what they were told is looked for."""
     with started() as nodes:
-        async with Cluster(
-            tmp_path / "memory",
+        cluster = Cluster(
+            place,
             shards=SHARDS,
             embedder="hashing",
             durability="process",
             wrap_record=Witness(log),
             ray_options=ON_NODES,
-        ) as runtime:
+        )
+        async with cluster as runtime:
             talk = Talk(runtime, SESSIONS)
             async with anyio.create_task_group() as group:
                 group.start_soon(talk.run, THINKING_S)
-                await all_have_said(talk, 1)
-                for number in range(ROUNDS):
-                    took_s = await killed_and_back(nodes, talk, log)
-                    print(f"round {number + 1}: {took_s:.1f} s")
-                    assert took_s <= RESUME_S
+                await talk.turns_of_all(1)
+                yield runtime, talk, nodes
                 talk.stopping = True
             await check_talk(runtime, talk)
-            print(dict(talk.errors), sum(map(len, talk.acknowledged.values())))
+            told(f"{sum(map(len, talk.acknowledged.values()))} turns; errors met: {dict(talk.errors)}")
     assert set(lives(log)) >= set(talk.sessions)
     assert all(map(took_turns, lives(log).values()))
 
 
-async def all_have_said(talk: Talk, count: int) -> None:
-    while len(talk.acknowledged) < len(talk.sessions) or min(map(len, talk.acknowledged.values())) < count:
-        await anyio.sleep(0.05)
+async def test_a_node_that_is_killed_under_load_loses_nothing_and_its_turns_resume(
+    place: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "commits"
+    async with talking(place, log) as (_, talk, nodes):
+        for number in range(ROUNDS):
+            took_s = await killed_and_back(nodes, talk, log)
+            told(f"round {number + 1}: all sessions are back after {took_s:.1f} s")
+            assert took_s <= RESUME_S
+    assert len(set().union(*lives(log).values())) > ROUNDS, "each kill had a shard begun anew"
+
+
+async def test_a_node_that_stood_still_and_comes_back_writes_nothing_more(place: str, tmp_path: Path) -> None:
+    log = tmp_path / "commits"
+    async with talking(place, log) as (_, talk, nodes):
+        node = nodes.busiest([ran[-1] for ran in lives(log).values()])
+        nodes.pause(node)
+        try:
+            await anyio.sleep(STILL_S)  # it is real time that the database and Ray count
+        finally:
+            nodes.go_on(node)
+        await talk.turns_of_all(2)
 
 
 async def killed_and_back(nodes: Nodes, talk: Talk, log: Path) -> float:
@@ -74,9 +109,13 @@ async def killed_and_back(nodes: Nodes, talk: Talk, log: Path) -> float:
     killed_s = time.monotonic()
     await anyio.to_thread.run_sync(nodes.kill, node)
     late_s = killed_s + ON_THE_WAY_S
-    while not all(done[-1].at_s > late_s for done in talk.acknowledged.values()):
-        await anyio.sleep(0.05)
+    await talk.until(lambda: all(done[-1].at_s > late_s for done in talk.acknowledged.values()))
     firsts = [next(one.at_s for one in done if one.at_s > late_s) for done in talk.acknowledged.values()]
     nodes.add()  # Ray does so in the main thread alone
-    await anyio.sleep(CALM_S)
+    await talk.turns_of_all(CALM_TURNS)
     return max(firsts) - killed_s
+
+
+def told(line: str) -> None:
+    """For whoever looks on with `-s`."""
+    sys.stdout.write(f"{line}\n")
