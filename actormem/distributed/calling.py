@@ -15,7 +15,7 @@ import msgspec
 
 from actormem.core.live import LiveEvent
 from actormem.core.values import Owner
-from actormem.distributed.messages import ANSWERED, BEGINNING_ANEW, Asked, Told, told
+from actormem.distributed.messages import ANSWERED, BEGINNING_ANEW, NOT_OPEN, Asked, Told, told
 from actormem.errors import AskTimeoutError, OverloadedError, StoppedError
 from actormem.kernel import Clock
 from actormem.remote.asking import LOST
@@ -159,7 +159,9 @@ class ShardCaller:
         if answer is None:
             self._leave(call)
             raise AskTimeoutError(f"no answer within {timeout_s:g} s; {LOST}")
-        if answer.kind == BEGINNING_ANEW:
+        if answer.kind == NOT_OPEN and not self.life:
+            return answer
+        if answer.kind in (BEGINNING_ANEW, NOT_OPEN):
             self._missing = True
             raise Died(for_good=False)
         self._missing, self.life = False, answer.life

@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["ANSWERED", "BEGINNING_ANEW", "FAILED", "LIFE_BYTES", "Asked", "Told", "tell", "told"]
+__all__ = ["ANSWERED", "BEGINNING_ANEW", "FAILED", "LIFE_BYTES", "NOT_OPEN", "Asked", "Told", "tell", "told"]
 
 LIFE_BYTES = 8
-ANSWERED, FAILED, BEGINNING_ANEW = 0, 1, 2
+ANSWERED, FAILED, BEGINNING_ANEW, NOT_OPEN = 0, 1, 2, 3
 
 
 class Asked(msgspec.Struct, frozen=True, array_like=True):
@@ -33,7 +33,9 @@ class Told(msgspec.Struct, frozen=True):
 
     Attributes:
         life: Drawn anew each time the shard opens its record: turns that were open in another life are not.
-        kind: ANSWERED or FAILED; BEGINNING_ANEW where its record has failed: the outcome is unknown, and it restarts.
+        kind: ANSWERED or FAILED; BEGINNING_ANEW where its record has failed: the outcome is unknown, and it restarts;
+            NOT_OPEN where its record is yet to be opened, or another process has it: a predecessor, where the shard has
+            been open before.
         raw: The answer or the failure, in JSON.
     """
 

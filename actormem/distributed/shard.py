@@ -20,9 +20,16 @@ import msgspec
 
 import actormem
 from actormem.core.values import Owner
-from actormem.distributed.messages import ANSWERED, BEGINNING_ANEW, FAILED, LIFE_BYTES, Asked, tell
+from actormem.distributed.messages import ANSWERED, BEGINNING_ANEW, FAILED, LIFE_BYTES, NOT_OPEN, Asked, tell
 from actormem.distributed.notes import notes_of
-from actormem.errors import ActorMemError, AskTimeoutError, OverloadedError, StorageError, UsageError
+from actormem.errors import (
+    ActorMemError,
+    AskTimeoutError,
+    FolderInUseError,
+    OverloadedError,
+    StorageError,
+    UsageError,
+)
 from actormem.remote.asking import LOST
 from actormem.server.direct import answered, failed, frames
 from actormem.server.settings import ServerSettings
@@ -89,6 +96,7 @@ class Shard:
     def __init__(self, settings: ShardSettings) -> None:
         self._settings = settings
         self._running = 0
+        self._parent = os.getppid()
         self._leaving: dict[str, anyio.Event] = {}
         _serve_first()
         self._begin()
@@ -114,6 +122,8 @@ class Shard:
         self._running += 1
         try:
             return await self._answer(asked)
+        except FolderInUseError as error:
+            return tell(self._life.name, NOT_OPEN, failed(error).raw)
         except ActorMemError as error:
             return tell(self._life.name, FAILED, failed(error).raw)
         finally:
@@ -174,7 +184,8 @@ class Shard:
         with anyio.move_on_after(asked.timeout_s - OPENING_FIRST_S):
             opened = await self._open()
         if opened is None:
-            raise AskTimeoutError("the shard's record is not open yet; nothing changed")
+            late = AskTimeoutError("the shard's record is not open yet; nothing changed")
+            return tell(self._life.name, NOT_OPEN, failed(late).raw)
         life, state = opened
         left_s = asked.timeout_s - (anyio.current_time() - began_s)
         if asked.call:
@@ -228,7 +239,7 @@ class Shard:
             raise
         except BaseException as error:
             if life.state is not None:
-                self._lost(error)
+                self._lost(f"{type(error).__name__}\n{frames(error)}")
             life.failure = error if isinstance(error, ActorMemError) else _unexpected(error)
             life.ready.set()
 
@@ -240,12 +251,13 @@ class Shard:
                 await life.ending.wait()
             if life.record_failed:
                 await anyio.sleep(LAST_WORDS_S)
-                self._lost(None)
+                self._lost("its record has failed")
+            if os.getppid() != self._parent:
+                self._lost("its node has died")  # a successor waits for the record
             await life.state.turns.sweep()
 
-    def _lost(self, error: BaseException | None) -> None:
+    def _lost(self, why: str) -> None:
         """End the process at once, so that Ray begins it anew: nothing of this life is to be served any more."""
-        why = "its record has failed" if error is None else f"{type(error).__name__}\n{frames(error)}"
         logger.error("shard %d ends: %s", self._settings.number, why)
         os._exit(1)
 
