@@ -19,15 +19,17 @@ Not measured: anything at that size; databases, networks and nodes of other kind
 Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
 
 To read it: the table of assumptions comes first, with where each is from; then what follows. It is arithmetic: who
-doubts a line changes it. Shards are taken one a core; a cluster has at most 1,000, so a larger service has several, each
-for its tenants.
+doubts a line changes it. Shards are taken one a core; a cluster has at most 1,000, so a larger service has several,
+each for its tenants.
 """
 
 import argparse
 import math
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -134,8 +136,7 @@ async def measured(turn_count: int, embedder: str) -> Measured:
             await runtime.settle()
             spent_s, after = process_time() - began_s, runtime.statistics()
             items = await runtime.items("ada", history=True)
-        size_bytes = Path(folder.name, "record.db").stat().st_size
-        rows = await to_thread.run_sync(_row_count, Path(folder.name, "record.db"))
+        size_bytes, rows = await to_thread.run_sync(_size_and_rows, Path(folder.name, "record.db"))
     finally:
         await to_thread.run_sync(folder.cleanup)
     texts = after.embedded_texts - before.embedded_texts
@@ -152,14 +153,12 @@ async def measured(turn_count: int, embedder: str) -> Measured:
 DIMENSIONS = {"hashing": 512, "local": 512}
 
 
-def _row_count(file: Path) -> int:
-    """Rows of all tables."""
-    import sqlite3
-    from contextlib import closing
-
+def _size_and_rows(file: Path) -> tuple[int, int]:
+    """Bytes of the file, and rows of all its tables."""
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return sum(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names)
+        rows = sum(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names)
+    return file.stat().st_size, rows
 
 
 def computed(given: Assumptions, turn: Measured) -> dict[str, dict[str, float]]:

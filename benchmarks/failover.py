@@ -223,10 +223,10 @@ class World:
         if self.records[process.shard].renew(number, now_s):
             self._at(self._sent_s(now_s), "renewed", process, asked_s)
 
-    def _renewed(self, now_s: float, process: Process, asked_s: float) -> None:
+    def _renewed(self, _: float, process: Process, asked_s: float) -> None:
         process.believed_s = max(process.believed_s, asked_s + LEASE_S)
 
-    def _commit(self, now_s: float, process: Process, number: int) -> None:
+    def _commit(self, _: float, process: Process, number: int) -> None:
         if not self.records[process.shard].commit(process.number, number):
             process.lease = 0  # it is told, gives up, and is begun anew
 

@@ -18,13 +18,14 @@ core, and so does the program that asks; below four cores two shards and their a
 is not judged: `speedup here` is what was found. Then shard ms tells how far a core would go.
 """
 
-import importlib.util
 import os
 import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -104,11 +105,12 @@ class local_ray:  # noqa: N801 - used as a function
     def __enter__(self) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_AUTH_MODE", "disabled")
-        import ray
-
+        os.environ.setdefault("RAY_worker_niceness", "0")  # a shard serves, and is no batch job
+        ray: Any = import_module("ray")
         self._ray: Any = None
         if not ray.is_initialized():
             ray.init(
+                address="local",
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level="error",
@@ -262,7 +264,7 @@ def charted(found: report.Found) -> list[report.Chart]:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the file; 0, or 2 where Ray is not installed."""
-    if importlib.util.find_spec("ray") is None and not {"-h", "--help"} & set(given or sys.argv[1:]):
+    if find_spec("ray") is None and not {"-h", "--help"} & set(given or sys.argv[1:]):
         print(f"benchmarks.{NAME}: Ray is not installed: pip install '.[ray]'", file=sys.stderr)
         return WRONG_CALL
     return report.run(

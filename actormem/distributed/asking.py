@@ -68,7 +68,7 @@ class ShardsAsking:
         timeout_s: float = ANSWER_S,
         **query: object,
     ) -> Any:
-        """As `Asking.ask`; of all shards, the first failure is raised when the others have done what they were asked."""
+        """As `Asking.ask`; of all shards, the first failure is raised when the others have done what was asked."""
         self.check_loop()
         operation = named(name)
         given = _given(owner, query)

@@ -6,6 +6,7 @@ import types
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -175,9 +176,10 @@ def _checked_place(place: object) -> str:
     if isinstance(place, str) and place.startswith(POSTGRES):
         notes_of(place)
         return place
-    if not isinstance(place, (str, os.PathLike)) or not str(place):
+    named: object = os.fspath(cast("os.PathLike[str]", place)) if isinstance(place, os.PathLike) else place
+    if not isinstance(named, str) or not named:
         raise UsageError("place must be the name of a folder, or a postgresql:// URL")
-    return str(Path(os.fspath(place)).absolute())  # pyright: ignore[reportUnknownArgumentType]
+    return str(Path(named).absolute())
 
 
 def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +192,7 @@ def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def _initialised_ray() -> Any:
     try:
-        import ray
+        ray: Any = import_module("ray")
     except ImportError:
         raise UsageError(
             "a cluster needs Ray, which is not installed", hint="pip install 'actormem[ray]'"

@@ -6,8 +6,9 @@ is told, and never begun anew as if its owners had said nothing.
 """
 
 import os
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ __all__ = ["POSTGRES", "FolderNotes", "Notes", "notes_of"]
 POSTGRES = ("postgresql://", "postgres://")
 FORMAT = 1
 SCHEMA = "actormem"
+CONNECT_S = 5
 FOLDER_MODE = 0o700  # conversations are for the user who runs the process
 HINT = "how many shards there are is chosen once; to change it, export the users and import them into a new place"
 
@@ -178,10 +180,10 @@ class PostgresNotes:
     def _name(self, number: int) -> str:
         return f"{self._schema}_{shard_name(number)}"
 
-    def _ask(self, statements: str) -> list[tuple[object, ...]]:
+    def _ask(self, statements: str) -> list[tuple[Any, ...]]:
         """The rows of the last statement, in one transaction; the tables are made where they are missing."""
         try:
-            import psycopg
+            psycopg: Any = import_module("psycopg")
         except ImportError:
             raise UsageError(
                 "a PostgreSQL place needs psycopg, which is not installed",
@@ -206,9 +208,6 @@ class PostgresNotes:
         except psycopg.Error as error:
             shown = f"{self._parts.hostname or 'local'}, schema {self._schema}"
             raise StorageError(f"the database cannot be asked ({type(error).__name__})", path=shown) from None
-
-
-CONNECT_S = 5
 
 
 def _compare(noted: Note, shards: int) -> None:

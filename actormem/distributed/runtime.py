@@ -6,8 +6,10 @@ recorded of it is not recorded again.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import cast
 
 from actormem.actors import messages as say
+from actormem.core.session.past import PastTurn
 from actormem.core.values import Message, SessionKey
 from actormem.distributed.asking import ShardsAsking, together
 from actormem.distributed.summing import metrics_sum
@@ -110,11 +112,7 @@ class ShardAddress(RemoteAddress):
         with suppress(UsageError):  # a session that was forgotten meanwhile
             turns = await super().ask(say.ReadTurns(), timeout_s=ASK_TIMEOUT_S)
             said = await super().ask(say.ReadMessages(), timeout_s=ASK_TIMEOUT_S)
-            ids = (
-                {one.id for one in said if isinstance(one, Message)}
-                if isinstance(said, Sequence)
-                else set[str]()
-            )
-            ended = {one.id: one.outcome for one in turns} if isinstance(turns, Sequence) else {}
+            ended = {one.id: one.outcome for one in cast("Sequence[PastTurn]", turns)}
+            ids = {one.id for one in cast("Sequence[Message]", said)}
             return ended.get(asked.turn_id) == asked.outcome and all(one.id in ids for one in asked.messages)
         return False

@@ -188,11 +188,13 @@ class Shard:
             return tell(self._life.name, NOT_OPEN, failed(late).raw)
         life, state = opened
         left_s = asked.timeout_s - (anyio.current_time() - began_s)
+        gone = anyio.Event()
         if asked.call:
-            gone = self._leaving[asked.call] = anyio.Event()
+            self._leaving[asked.call] = gone
         try:
-            waiting = {"gone": gone.wait} if asked.call else {}
-            done = await answered(state, asked.name, asked.query, asked.body, timeout_s=left_s, **waiting)
+            done = await answered(
+                state, asked.name, asked.query, asked.body, timeout_s=left_s, gone=gone.wait
+            )
         finally:
             self._leaving.pop(asked.call, None)
         if isinstance(done.error, StorageError) and self._life.record_failed:

@@ -77,6 +77,12 @@ PARTS = {
         {"server", "remote", "observe", "__init__"},
         {"anyio", "httpx", "httpx2", "msgspec", "starlette", "uvicorn"},
     ),
+    "distributed": (
+        INNER
+        | FRONT
+        | {"core", "ports", "kernel", "actors", "remote", "server", "observe", "distributed", "__init__"},
+        {"anyio", "msgspec", "prometheus_client", "psycopg", "ray", "sniffio"},
+    ),
     "integrations": (
         {"__init__", "integrations"},
         {"agents", "anyio", "langchain_core", "langgraph", "mcp", "msgspec", "openai", "typing_extensions"},
