@@ -14,7 +14,7 @@ each of which is an option:
   database          rows and bytes after --days
   tokens            of the model that replies, of background calls and of the embedder, and what they cost a month
 
-Not measured: anything at that size; databases, networks and nodes of other kinds than this one; prices, which are yours.
+Not measured: anything at that size; databases, networks and nodes of other kinds; prices, which are yours.
 
 Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
 

@@ -13,7 +13,6 @@ A replica that dies is replaced by Serve, a shard that dies by Ray; who asks aga
 import asyncio
 import os
 
-import ray
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -39,7 +38,7 @@ class Chat:
                 turn.reply("Your model's answer to turn.messages.")
         except actormem.UsageError as error:
             return JSONResponse({"error": str(error)}, status_code=409)
-        return JSONResponse({"tokens": turn.trace.tokens, "replica": ray.get_runtime_context().get_node_id()})
+        return JSONResponse({"tokens": turn.trace.tokens, "shard": self._runtime.shard_of(who["user"])})
 
 
 async def hold(place: str, shards: int, opened: asyncio.Future[ClusterRuntime]) -> None:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio.to_thread
 import sniffio

@@ -23,6 +23,7 @@ POSTGRES = ("postgresql://", "postgres://")
 FORMAT = 1
 SCHEMA = "actormem"
 CONNECT_S = 5
+RECORD_S = ("lease_s",)  # what the record takes from the URL, and the database does not know
 FOLDER_MODE = 0o700  # conversations are for the user who runs the process
 HINT = "how many shards there are is chosen once; to change it, export the users and import them into a new place"
 
@@ -144,7 +145,8 @@ class PostgresNotes:
         if not self._schema.replace("_", "a").isalnum():
             raise UsageError("the schema's name must be of letters, digits and underscores")
         self._parts, self._given = parts, given
-        self._url = urlunsplit(parts._replace(query=urlencode(given)))
+        told = {name: value for name, value in given.items() if name not in RECORD_S}
+        self._url = urlunsplit(parts._replace(query=urlencode(told)))
 
     def path(self, number: int) -> str:
         """The URL, with the shard's schema."""

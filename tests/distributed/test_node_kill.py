@@ -32,6 +32,7 @@ ROUNDS = int(os.environ.get("ACTORMEM_KILLS", "10"))
 SESSIONS = 200
 SHARDS = 2
 RESUME_S = 10.0
+LEASE_S = 3  # of a database; half the default: what a killed shard's successor waits for
 THINKING_S = 2.0  # of a model, in a turn: 200 sessions are about 100 turns a second
 ON_THE_WAY_S = 0.5  # answers of the dead may still come
 CALM_TURNS = 2  # of each session between two kills: a new node takes a core for seconds to start
@@ -47,7 +48,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if find_spec("psycopg") is None or not (Path(__file__).parents[1] / "postgres").is_dir():
         pytest.skip("no PostgreSQL here: pip install 'actormem[postgres,test]'")
     server = request.getfixturevalue("postgres")
-    url: str = server.url(server.schema_of(tmp_path))
+    url: str = server.url(server.schema_of(tmp_path), lease_s=LEASE_S)
     return url
 
 
