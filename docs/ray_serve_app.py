@@ -1,4 +1,4 @@
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 """A chat server with memory on a Ray cluster: any number of Serve replicas, one memory on shards that they share.
 
 On every node a folder that all of them see (or a postgresql:// URL), and `pip install 'actormem[ray]' 'ray[serve]'`:
