@@ -1,4 +1,4 @@
-"""The benchmark of shards, at a tiny size: that it runs, and that its figures are what they say. No time is asserted."""
+"""The benchmark of shards, at a tiny size: it runs, and its figures are what they say. No time is asserted."""
 
 import pytest
 
