@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
 import msgspec
@@ -140,17 +140,19 @@ class PostgresNotes:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        given = dict(parse_qsl(parts.query, keep_blank_values=True))
+        given = dict(
+            parse_qsl(parts.query.replace("+", "%2B"), keep_blank_values=True)
+        )  # libpq knows no plus
         self._schema = given.pop("schema", SCHEMA)
         if not self._schema.replace("_", "a").isalnum():
             raise UsageError("the schema's name must be of letters, digits and underscores")
         self._parts, self._given = parts, given
         told = {name: value for name, value in given.items() if name not in RECORD_S}
-        self._url = urlunsplit(parts._replace(query=urlencode(told)))
+        self._url = urlunsplit(parts._replace(query=urlencode(told, quote_via=quote)))
 
     def path(self, number: int) -> str:
         """The URL, with the shard's schema."""
-        query = urlencode({**self._given, "schema": self._name(number)})
+        query = urlencode({**self._given, "schema": self._name(number)}, quote_via=quote)
         return urlunsplit(self._parts._replace(query=query))
 
     def is_noted(self) -> bool:

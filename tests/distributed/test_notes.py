@@ -57,6 +57,8 @@ def test_a_note_of_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_url_s_schema_is_what_the_shards_schemas_begin_with() -> None:
     notes = notes_of("postgresql://ada@localhost:5432/app?schema=memory&sslmode=require")
     assert notes.path(7) == "postgresql://ada@localhost:5432/app?sslmode=require&schema=memory_007"
+    spaced = notes_of("postgres://localhost/app?options=-c%20a=1+2")
+    assert spaced.path(0) == "postgres://localhost/app?options=-c%20a%3D1%2B2&schema=actormem_000"
     assert notes_of("postgres://localhost/app").path(0) == "postgres://localhost/app?schema=actormem_000"
 
 
