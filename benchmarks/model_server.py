@@ -60,6 +60,10 @@ def missing_model(model: Path | None) -> str:
     return ""
 
 
+class OutgrownError(Exception):
+    """What is sent does not fit into the model's window."""
+
+
 class ModelServer:
     """A client of one server; requests go out one at a time.
 
@@ -72,6 +76,7 @@ class ModelServer:
         self.base_url = f"{address}/v1"
         self._process_id = process_id
         openai: Any = import_module("openai")
+        self._refused: type[Exception] = openai.BadRequestError
         self._client: Any = openai.AsyncOpenAI(
             base_url=self.base_url,
             api_key="none",
@@ -95,14 +100,23 @@ class ModelServer:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     async def first_token(self, messages: Wires) -> Read:
-        """Ask for one token."""
+        """Ask for one token.
+
+        Raises:
+            OutgrownError: The messages do not fit into the model's window.
+        """
         before_s = self.processor_s()
         began_s = perf_counter()
         first_s: float | None = None
         timings: dict[str, Any] = {}
-        stream: Any = await self._client.chat.completions.create(
-            model=SERVED, messages=messages, max_tokens=1, temperature=0, stream=True
-        )
+        try:
+            stream: Any = await self._client.chat.completions.create(
+                model=SERVED, messages=messages, max_tokens=1, temperature=0, stream=True
+            )
+        except self._refused as error:
+            if "context size" not in str(error):
+                raise
+            raise OutgrownError(str(error)) from None
         async for chunk in stream:
             if first_s is None and chunk.choices:  # nothing is sent before the first token is there
                 first_s = perf_counter() - began_s

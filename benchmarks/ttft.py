@@ -47,7 +47,15 @@ import msgspec
 import actormem
 from benchmarks import report
 from benchmarks.conversation import SpokenTurn, conversation
-from benchmarks.model_server import MODEL_VARIABLE, ModelServer, Read, Wires, missing_model, serving
+from benchmarks.model_server import (
+    MODEL_VARIABLE,
+    ModelServer,
+    OutgrownError,
+    Read,
+    Wires,
+    missing_model,
+    serving,
+)
 from benchmarks.strategies import FullHistory, NoteAtTheHead, Ours, SlidingWindow, Strategy, opened
 
 __all__ = ["FULL", "QUICK", "STRATEGIES", "Measured", "Size", "main", "measure"]
@@ -57,6 +65,7 @@ SEED = 20_240_229
 REPLY_SENTENCES = 3
 LIMIT, WINDOW = "full", "window"
 SENT_EVERY = 4  # turns, by what would read everything at each
+ENDED = "ended before turn {turn}: what is sent no longer fits into the model's window"
 TOKENS_OF_A_TURN_MAX = 260  # as the model counts them
 SPARE_TOKENS = 1_024
 WRONG_CALL = 2
@@ -221,10 +230,14 @@ class Conversation:
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The figures by strategy, and each turn's first token in ms, turns counted from 1."""
+    """The figures by strategy, and each turn's first token in ms, turns counted from 1.
+
+    `outgrown` is the turn at which what a strategy sends no longer fitted into the model's window, where that came.
+    """
 
     found: dict[str, dict[str, report.Spread]]
     turns: dict[str, dict[int, float]]
+    outgrown: int | None = None
 
 
 def short(reply: str) -> str:
@@ -253,20 +266,25 @@ async def begun(name: str, size: Size, server: Server) -> AsyncGenerator[Convers
 
 
 async def measure(size: Size, server: Server) -> Measured:
-    """Every strategy's figures; at each turn they follow one another."""
+    """Every strategy's figures; at each turn they follow one another. It ends where the model's window does."""
     spoken = conversation(2 * size.turn_count, SEED)[1::2]
     async with AsyncExitStack() as stack:
         talks: dict[str, Conversation] = {}
         for name in size.strategies or STRATEGIES:
             talks[name] = await stack.enter_async_context(begun(name, size, server))
+        outgrown: int | None = None
         for turn, said in enumerate(spoken, 1):
             print(f"turn {turn} of {size.turn_count}", file=sys.stderr)
-            for talk in talks.values():
-                await talk.take(turn, said)
+            try:
+                for talk in talks.values():
+                    await talk.take(turn, said)
+            except OutgrownError:
+                outgrown = turn
+                break
         turns = {
             name: {one.turn: one.first_token_s * 1000 for one in talk.asked} for name, talk in talks.items()
         }
-        return Measured(with_ratios({name: talk.figures() for name, talk in talks.items()}), turns)
+        return Measured(with_ratios({name: talk.figures() for name, talk in talks.items()}), turns, outgrown)
 
 
 def with_ratios(found: dict[str, dict[str, report.Spread]]) -> dict[str, dict[str, report.Spread]]:
@@ -358,12 +376,16 @@ def main(given: Sequence[str] | None = None) -> int:
     print(
         f"{size.turn_count} turns, budget {size.budget_tokens:,} tokens, {size.threads} thread(s) a server\n"
     )
-    print(report.spread_table("", COLUMNS, measured.found))
+    ended = [ENDED.format(turn=measured.outgrown)] if measured.outgrown else []
+    print(report.spread_table("", COLUMNS, measured.found), *ended, sep="\n")
     settings = msgspec.to_builtins(size) | {"model": options.model.name}
     result = report.result_of(
         NAME, __doc__, where, settings, measured.found,
         columns=COLUMNS, targets=targets(), charts=charted(measured),
-        notes=[f"model {options.model.name} on xllamacpp {report.version('xllamacpp')}"],
+        notes=[
+            f"model {options.model.name} on xllamacpp {report.version('xllamacpp')}",
+            *ended,
+        ],
     )  # fmt: skip
     report.finish(options, result)
     return 0

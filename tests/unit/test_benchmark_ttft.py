@@ -114,3 +114,18 @@ def test_an_unknown_strategy_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit):
         ttft.main(["--only", "append; sideways"])
     assert "no strategy sideways" in capsys.readouterr().err
+
+
+def test_it_ends_where_the_window_of_the_model_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ModelServer.first_token
+
+    async def first_token(server: ModelServer, messages: Wires) -> model_server.Read:
+        if len(messages) > 6:
+            raise model_server.OutgrownError
+        return await asked(server, messages)
+
+    monkeypatch.setattr(ModelServer, "first_token", first_token)
+    size = ttft.Size(turn_count=12, budget_tokens=600, embedder="hashing", strategies=(ttft.LIMIT, "append"))
+    found = anyio.run(ttft.measure, size, Servers())
+    assert found.outgrown == 4
+    assert [list(turns) for turns in found.turns.values()] == [[1, 2, 3], [1, 2, 3]]

@@ -56,6 +56,6 @@ def as_told(item: Item, asked: Asked, characters: int) -> Item:
     left = max(1, characters - len(path))
     words = words_of_passage(item)
     if len(words) > left:
-        words = excerpt("\n".join(asked.sentences(words)), asked, characters=left) or words
+        words = excerpt("\n".join(asked.sentences(words).lines), asked, characters=left) or words
     text = f"{path}: {words}" if path else words
     return msgspec.structs.replace(item, text=one_line(text, characters))

@@ -126,8 +126,18 @@ def closeness(cosines: Shares, sample: Shares) -> Shares:
     """
     usual = 0.0
     if len(sample) >= BACKGROUND_ROWS_MIN:
-        usual = float(np.clip(np.quantile(sample, BACKGROUND_SHARE), 0.0, BACKGROUND_MAX))
+        usual = min(max(quantile(sample, BACKGROUND_SHARE), 0.0), BACKGROUND_MAX)
     return np.clip((cosines - usual) / (1.0 - usual), 0.0, 1.0)
+
+
+def quantile(sample: Shares, share: float) -> float:
+    """As `np.quantile`, linear between two; a tenth of its cost where a sample is small."""
+    place = share * (len(sample) - 1)
+    below = int(place)
+    low, high = np.partition(sample, (below, min(below + 1, len(sample) - 1)))[
+        [below, min(below + 1, len(sample) - 1)]
+    ]
+    return float(low + (high - low) * (place - below))
 
 
 def relevance(arms: Mapping[str, Shares], close: Shares) -> Shares:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["VectorRows"]
+__all__ = ["SCAN_BELOW", "VectorRows"]
 
 BLOCK_ROWS: Final = 1_024
 FIRST_ROWS: Final = 16  # most owners have few memories, and there are thousands of owners

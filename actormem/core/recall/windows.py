@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from actormem.core.recall.neighbours import Neighbours
 from actormem.core.recall.rows import RowTable
-from actormem.core.recall.vectors import VectorRows
+from actormem.core.recall.vectors import SCAN_BELOW, VectorRows
 from actormem.core.recall.words import token_count
 
 __all__ = ["Windows"]
@@ -66,10 +66,14 @@ class Windows:
 
         A turn that has got another vector since its window was made counts with the new one.
         """
-        turns, places = np.unique(self._turns[rows], return_inverse=True)
-        cosines = self._own.cosines_at(query[None], turns.astype(np.int64))[0]
-        found = np.einsum("ij,ij->i", cosines[places.reshape(-1, WIDTH)], self._parts[rows])
-        return np.clip(found, -1.0, 1.0)
+        turns = self._turns[rows]
+        limit = int(turns.max(initial=-1)) + 1
+        if SCAN_BELOW * len(rows) > limit:
+            cosines = self._own.cosines(query, limit)[turns]
+        else:
+            each, places = np.unique(turns, return_inverse=True)
+            cosines = self._own.cosines_at(query[None], each.astype(np.int64))[0][places.reshape(-1, WIDTH)]
+        return np.clip(np.einsum("ij,ij->i", cosines, self._parts[rows]), -1.0, 1.0)
 
     def touch(self, rows: Iterable[int]) -> None:
         """These turns have other neighbours."""

@@ -4,6 +4,7 @@ The law of the file: pieces are whole and stay in their order; where none shares
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from actormem.core.recall.words import Words
 from actormem.core.summary.outdated import is_title
@@ -26,22 +27,27 @@ class Asked:
     def __init__(self, query: str, words: Words | None = None) -> None:
         self._words = words or Words()
         self._terms = frozenset(self._words.terms(query))
-        self._shared: dict[str, int] = {}
-        self._sentences: dict[str, list[str]] = {}
+        self._sentences: dict[str, Pieces] = {}
 
-    def shared(self, line: str) -> int:
-        """How many of the query's terms stand in a line."""
-        found = self._shared.get(line)
-        if found is None:
-            found = self._shared[line] = len(self._terms.intersection(self._words.terms(line)))
-        return found
+    def order(self, lines: Sequence[str]) -> Sequence[int]:
+        """Places of the lines that share most words with the query first, else as they stand."""
+        shared = [len(self._terms.intersection(self._words.terms(line))) for line in lines]
+        return sorted(range(len(lines)), key=lambda place: -shared[place])
 
-    def sentences(self, text: str) -> list[str]:
+    def sentences(self, text: str) -> "Pieces":
         """The first sentences of a text."""
         found = self._sentences.get(text)
         if found is None:
-            found = self._sentences[text] = sentences(text)[:LINES_MAX]
+            said = sentences(text)[:LINES_MAX]
+            found = self._sentences[text] = Pieces(said, self.order(said))
         return found
+
+
+class Pieces(NamedTuple):
+    """Lines, and their places with the nearest to a query first."""
+
+    lines: Sequence[str]
+    order: Sequence[int]
 
 
 def excerpt(text: str, asked: Asked, *, characters: int) -> str:
@@ -55,26 +61,25 @@ def excerpt(text: str, asked: Asked, *, characters: int) -> str:
         line.strip().lstrip("-*•").strip() for line in text.splitlines()[:LINES_MAX] if not is_title(line)
     ]
     lines = [line for line in lines if line]
-    return JOINT.join(lines[place] for place in nearest(lines, asked, characters))
+    return JOINT.join(lines[place] for place in nearest(Pieces(lines, asked.order(lines)), characters))
 
 
 def sentences_of(text: str, asked: Asked, *, characters: int) -> str:
     """The sentences of what was said nearest to a query, as `excerpt` takes lines; what is left out is marked."""
-    said = asked.sentences(text)
-    taken = nearest(said, asked, characters)
+    pieces = asked.sentences(text)
+    taken = nearest(pieces, characters)
     found = ""
     for place, before in zip(taken, [-1, *taken], strict=False):
-        found += (" " if place == before + 1 else GAP) + said[place]
-    return found.lstrip() + (GAP.rstrip() if taken[-1:] != [len(said) - 1] else "")
+        found += (" " if place == before + 1 else GAP) + pieces.lines[place]
+    return found.lstrip() + (GAP.rstrip() if taken[-1:] != [len(pieces.lines) - 1] else "")
 
 
-def nearest(lines: Sequence[str], asked: Asked, characters: int) -> list[int]:
+def nearest(pieces: Pieces, characters: int) -> list[int]:
     """Places of the lines that share most words with the query, in order, within so many characters."""
-    shared = [asked.shared(line) for line in lines]
     taken: list[int] = []
     left = characters
-    for place in sorted(range(len(lines)), key=lambda place: (-shared[place], place)):
-        size = len(lines[place]) + len(JOINT)
+    for place in pieces.order:
+        size = len(pieces.lines[place]) + len(JOINT)
         if not taken or size <= left:
             taken.append(place)
             left -= size
