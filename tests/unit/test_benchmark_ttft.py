@@ -127,5 +127,5 @@ def test_it_ends_where_the_window_of_the_model_does(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(ModelServer, "first_token", first_token)
     size = ttft.Size(turn_count=12, budget_tokens=600, embedder="hashing", strategies=(ttft.LIMIT, "append"))
     found = anyio.run(ttft.measure, size, Servers())
-    assert found.outgrown == 4
-    assert [list(turns) for turns in found.turns.values()] == [[1, 2, 3], [1, 2, 3]]
+    assert found.outgrown == 3
+    assert [list(turns) for turns in found.turns.values()] == [[1, 2, 3], [1, 2]]
