@@ -33,7 +33,7 @@ from actormem.storage.aside import SetAside
 from actormem.storage.cache import DiskCache, MemoryCache
 from actormem.storage.record import open_record
 from actormem.storage.schema import Durability
-from actormem.storage.urls import names_database
+from actormem.storage.urls import check_name, names_database
 
 __all__ = ["open"]
 
@@ -258,6 +258,8 @@ def _checked_place(path: object, durability: object, lock_wait_s: float) -> Plac
         positive("lock_wait_s, where it is not 0,", lock_wait_s)
     if path is None:
         return None
+    if isinstance(path, (str, os.PathLike)):
+        check_name(cast("str | os.PathLike[str]", path))
     if isinstance(path, (str, Path)) and names_database(path):
         if isinstance(path, Path):
             raise UsageError("a database is named by a str: a Path changes its URL")

@@ -10,8 +10,8 @@ from actormem.errors import UsageError
 from actormem.front import positive, switch
 from actormem.kernel import SystemClock
 from actormem.storage.lock import folder_lock
-from actormem.storage.repairing import RECORD_NAME, Verification, verify_folder
-from actormem.storage.urls import names_database
+from actormem.storage.repairing import Verification, verify_folder
+from actormem.storage.urls import holds_record, names_database
 
 __all__ = ["Verification", "verify"]
 
@@ -42,7 +42,7 @@ async def verify(
             "what is verified is a folder, not a database", hint="pg_amcheck looks at the files of a server"
         )
     folder = Path(path)
-    if not await anyio.to_thread.run_sync((folder / RECORD_NAME).exists):
+    if not await anyio.to_thread.run_sync(holds_record, path):
         raise UsageError(f"no memory is in the folder {folder}")
     waited_s = positive("lock_wait_s", lock_wait_s) if lock_wait_s else 0.0
     look = partial(verify_folder, folder, repair=switch("repair", repair), now_ms=SystemClock().now_ms)

@@ -41,12 +41,18 @@ from actormem.storage.postgres.failures import opening_error, postgres_error
 from actormem.storage.postgres.item_rows import check_vectors
 from actormem.storage.postgres.lease import Lease, fenced, look_at_fence, take
 from actormem.storage.postgres.places import mark, read_mark
-from actormem.storage.postgres.schema import check_server, find_or_make, migrate, warn_of_missing_wall
+from actormem.storage.postgres.schema import (
+    check_server,
+    find_or_make,
+    is_made,
+    migrate,
+    warn_of_missing_wall,
+)
 from actormem.storage.schema import Durability
 from actormem.storage.stored import NUMBERS_RESERVED, READERS, StoredRecord, running
 from actormem.storage.writer import Writer
 
-__all__ = ["PostgresRecord", "open_postgres"]
+__all__ = ["PostgresRecord", "holds_schema", "open_postgres"]
 
 POLL_S: Final = 0.1  # waiting for another process to leave; it is told nothing, so it is asked
 T = TypeVar("T")
@@ -127,6 +133,26 @@ def _guarded(database: Database, opening: Callable[[], T]) -> T:
         return opening()
     except psycopg.Error as error:
         raise opening_error(error, database) from error
+
+
+def holds_schema(url: str) -> bool:
+    """Whether a record is in the schema that a URL names; nothing is made. Blocks.
+
+    Raises:
+        UsageError: As `open_postgres`.
+        CorruptError: The schema holds something else.
+    """
+    database = parse_url(url)
+
+    def look() -> bool:
+        connection = connect(database)
+        try:
+            check_server(connection)
+            return is_made(connection, database)
+        finally:
+            connection.close()
+
+    return _guarded(database, look)
 
 
 class Reader:

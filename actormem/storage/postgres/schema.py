@@ -23,7 +23,15 @@ from actormem.errors import CorruptError, UsageError, VersionError
 from actormem.storage.postgres.address import Database
 from actormem.storage.postgres.connections import Connection, execute
 
-__all__ = ["FORMAT_VERSION", "OWNED", "check_server", "find_or_make", "migrate", "warn_of_missing_wall"]
+__all__ = [
+    "FORMAT_VERSION",
+    "OWNED",
+    "check_server",
+    "find_or_make",
+    "is_made",
+    "migrate",
+    "warn_of_missing_wall",
+]
 
 APPLICATION_ID: Final = 0x616D656D  # "amem", among the marks
 SERVER_MIN: Final = 140_000
@@ -130,6 +138,18 @@ def find_or_make(connection: Connection, database: Database) -> None:
         _find_extension(connection)
         if not tables:
             _make(connection, database)
+
+
+def is_made(connection: Connection, database: Database) -> bool:
+    """Whether the schema has our tables.
+
+    Raises:
+        VersionError, CorruptError: As `find_or_make`.
+    """
+    tables = relations(connection, database.schema)
+    if tables:
+        check_marks(connection, database, tables)
+    return bool(tables)
 
 
 def relations(connection: Connection, schema: str) -> frozenset[str]:
