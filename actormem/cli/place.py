@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from threading import Event, Thread
 from typing import NoReturn, cast
-from urllib.parse import urlsplit
 
 import actormem
 from actormem import ProviderError, Runtime, UsageError
@@ -120,9 +119,14 @@ def shown(place: Path | str) -> str:
     text = str(place)
     if not text.startswith(DATABASES):
         return text
-    parts = urlsplit(text)
-    user, at, hosts = parts.netloc.rpartition("@")
-    return f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}"
+    where = text.partition("://")[2]
+    user, at, rest = where.partition("@")
+    if "/" in user or not at:  # libpq's way to read it
+        user, at, rest = "", "", where
+    bare = rest.partition("?")[0]
+    if "@" in bare:
+        return "a database"  # a / or @ in the password: what follows is of it
+    return f"postgresql://{user.partition(':')[0]}{at}{bare}"
 
 
 @contextmanager

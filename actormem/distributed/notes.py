@@ -6,10 +6,11 @@ is told, and never begun anew as if its owners had said nothing.
 """
 
 import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 from uuid import uuid4
 
 import msgspec
@@ -21,6 +22,9 @@ __all__ = ["POSTGRES", "FolderNotes", "Notes", "notes_of"]
 
 POSTGRES = ("postgresql://", "postgres://")
 FORMAT = 1
+NAME = re.compile(
+    r"(?!pg_)[a-z_][a-z0-9_]{0,58}"
+)  # with a shard's number behind it, it is a schema's name too
 SCHEMA = "actormem"
 CONNECT_S = 5
 RECORD_S = ("lease_s",)  # what the record takes from the URL, and the database does not know
@@ -139,21 +143,23 @@ class PostgresNotes:
     """In a schema: the table `cluster`, and the table `made`; beside it the schemas of the shards, `NAME_000` on."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        given = dict(
-            parse_qsl(parts.query.replace("+", "%2B"), keep_blank_values=True)
-        )  # libpq knows no plus
-        self._schema = given.pop("schema", SCHEMA)
-        if not self._schema.replace("_", "a").isalnum():
-            raise UsageError("the schema's name must be of letters, digits and underscores")
-        self._parts, self._given = parts, given
-        told = {name: value for name, value in given.items() if name not in RECORD_S}
-        self._url = urlunsplit(parts._replace(query=urlencode(told, quote_via=quote)))
+        # As libpq reads it: to it # is like any other letter, and all but the schema goes on as it is.
+        self._head, _, query = url.partition("?")
+        given = [part for part in query.split("&") if part]
+        named = [part.partition("=")[2] for part in given if part.startswith("schema=")]
+        self._schema = unquote(named[-1]) if named else SCHEMA
+        if not NAME.fullmatch(self._schema):
+            raise UsageError(
+                "the schema in the URL must be a name of its own of 1 to 59 of a-z, 0-9 and _, no digit first",
+                hint="such as ?schema=memory",
+            )
+        self._given = [part for part in given if not part.startswith("schema=")]
+        told = [part for part in self._given if part.partition("=")[0] not in RECORD_S]
+        self._url = f"{self._head}?{'&'.join(told)}" if told else self._head
 
     def path(self, number: int) -> str:
         """The URL, with the shard's schema."""
-        query = urlencode({**self._given, "schema": self._name(number)}, quote_via=quote)
-        return urlunsplit(self._parts._replace(query=query))
+        return f"{self._head}?{'&'.join([*self._given, f'schema={self._name(number)}'])}"
 
     def is_noted(self) -> bool:
         """The row is there."""
@@ -210,8 +216,9 @@ class PostgresNotes:
                     pass
                 return cursor.fetchall()
         except psycopg.Error as error:
-            shown = f"{self._parts.hostname or 'local'}, schema {self._schema}"
-            raise StorageError(f"the database cannot be asked ({type(error).__name__})", path=shown) from None
+            raise StorageError(
+                f"the database cannot be asked ({type(error).__name__})", path=f"schema {self._schema}"
+            ) from None
 
 
 def _compare(noted: Note, shards: int) -> None:

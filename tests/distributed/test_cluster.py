@@ -236,7 +236,7 @@ async def test_a_wrong_argument_is_refused_before_anything_is_made(
 async def test_a_place_must_be_one(ray: FakeRay) -> None:
     with pytest.raises(UsageError, match="place must be the name of a folder"):
         Cluster("", shards=1)
-    with pytest.raises(UsageError, match="the schema's name"):
+    with pytest.raises(UsageError, match="the schema in the URL"):
         Cluster("postgresql://localhost/x?schema=a;b", shards=1)
 
 

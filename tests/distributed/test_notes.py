@@ -57,8 +57,8 @@ def test_a_note_of_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_url_s_schema_is_what_the_shards_schemas_begin_with() -> None:
     notes = notes_of("postgresql://ada@localhost:5432/app?schema=memory&sslmode=require")
     assert notes.path(7) == "postgresql://ada@localhost:5432/app?sslmode=require&schema=memory_007"
-    spaced = notes_of("postgres://localhost/app?options=-c%20a=1+2")
-    assert spaced.path(0) == "postgres://localhost/app?options=-c%20a%3D1%2B2&schema=actormem_000"
+    spaced = notes_of("postgres://localhost/app?options=-c%20a%3D1+2")
+    assert spaced.path(0) == "postgres://localhost/app?options=-c%20a%3D1+2&schema=actormem_000"
     assert notes_of("postgres://localhost/app").path(0) == "postgres://localhost/app?schema=actormem_000"
 
 
@@ -67,3 +67,17 @@ def test_a_database_that_does_not_answer_is_told() -> None:
     with pytest.raises(StorageError, match="the database cannot be asked") as raised:
         PostgresNotes("postgresql://ada:secret@127.0.0.1:1/app").check(2)
     assert "secret" not in str(raised.value)
+
+
+def test_a_url_goes_on_as_libpq_reads_it() -> None:
+    assert (
+        notes_of("postgresql:///app?host=/run/pg").path(0)
+        == "postgresql:///app?host=/run/pg&schema=actormem_000"
+    )
+    assert notes_of("postgresql://ada:a#b@h/app").path(0) == "postgresql://ada:a#b@h/app?schema=actormem_000"
+
+
+@pytest.mark.parametrize("schema", ["Upper", "pg_mine", "", "a" * 60, "1st", "a%22b", "caf%C3%A9"])
+def test_a_schema_that_no_shard_could_have_is_refused_before_it_is_made(schema: str) -> None:
+    with pytest.raises(UsageError, match="schema in the URL must be"):
+        notes_of(f"postgresql://localhost/app?schema={schema}")

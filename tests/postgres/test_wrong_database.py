@@ -52,6 +52,9 @@ def schemas(server: Server) -> set[str]:
         (f"postgresql://ada:{SECRET}@host/db?sslmod=x", "URL of the database cannot be read"),
         (f"postgresql://ada:{SECRET}@host:port/db?nonsense", "URL of the database cannot be read"),
         (f"postgresql://ada:{SECRET}@[::1/db", "URL of the database cannot be read"),
+        (f"postgresql://ada:{SECRET}/x@host/db", "%2F for / and %40 for @ in a password"),
+        (f"postgresql://ada:12/{SECRET}@host/db", "%2F for / and %40 for @ in a password"),
+        (f"postgresql://ada:x@{SECRET}@host/db", "%2F for / and %40 for @ in a password"),
     ],
 )
 async def test_a_wrong_url(url: str, told: str) -> None:
@@ -105,6 +108,23 @@ async def test_a_schema_of_somebody_else(postgres: Server, schema: str) -> None:
         assert connection.execute("SELECT * FROM meta").fetchall() == [("theirs",)]
         tables = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = %s", [schema])
         assert tables.fetchone() == (1,)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+async def test_a_database_of_any_encoding_holds_words_of_any_language(
+    postgres: Server, schema: str, encoding: str
+) -> None:
+    name = f"of_{encoding.lower()}"
+    with postgres.connect(role="postgres") as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name}")
+        connection.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+        connection.execute(f"GRANT CREATE ON DATABASE {name} TO plain")
+    with postgres.connect(role="postgres", database=name) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    for _ in range(2):
+        async with open_memory(postgres.url(schema, database=name), embedder="hashing") as runtime:
+            await runtime.remember("我住在杭州。", user="阿达")
+            assert "杭州" in (await runtime.recall("杭州", user="阿达"))[0].item.text
 
 
 async def test_an_empty_schema_is_taken(postgres: Server, schema: str) -> None:
@@ -205,7 +225,37 @@ def test_a_password_is_in_what_libpq_is_given_and_nowhere_else() -> None:
         assert (database.schema, database.lease_s) == ("s", 3.0)
 
 
+@pytest.mark.parametrize("letter", ["#", "?", "%23", ":"])
+def test_what_libpq_takes_for_a_password_is_shown_nowhere(letter: str) -> None:
+    from actormem.storage.postgres.address import parse_url
+
+    url = f"postgresql://ada:{SECRET}{letter}rest@host/db"
+    database = parse_url(url)
+    assert f"password={SECRET}" in database.conninfo
+    for told in (database.place, repr(database), shown(url)):
+        assert SECRET not in told
+        assert "rest" not in told
+    assert database.place == "postgresql://ada@host/db?schema=actormem"
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("postgresql:///db?host=/run/pg&user=ada", "postgresql://ada@/db?host=/run/pg&schema=actormem"),
+        ("postgresql://ada@[::1]:5433/db", "postgresql://ada@[::1]:5433/db?schema=actormem"),
+        ("postgresql://ada@one:1,two:2/db", "postgresql://ada@one:1,two:2/db?schema=actormem"),
+        ("postgresql://", "postgresql:///?schema=actormem"),
+    ],
+)
+def test_places_are_shown_as_libpq_reads_them(url: str, place: str) -> None:
+    from actormem.storage.postgres.address import parse_url
+
+    assert parse_url(url).place == place
+
+
 def test_what_is_printed_of_a_place_has_no_password() -> None:
+    for url in (f"postgresql://ada:{SECRET}/x@host/db", f"postgresql://ada:x@{SECRET}@host/db"):
+        assert shown(url) == "a database"
     for url in ("postgresql://ada:hunter2@host/db", "postgresql://ada@host/db?password=hunter2&schema=s"):
         assert shown(url) == "postgresql://ada@host/db"
     assert shown(Path("memory")) == "memory"

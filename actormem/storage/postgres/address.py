@@ -1,11 +1,13 @@
 """Where a database is: `postgresql://user@host/name?schema=memory`, read and shown without its password.
 
-The law of the file: a password is in the string that libpq is given and in nothing else, no error and no log.
+The law of the file: a password is in the string that libpq is given and in nothing else, no error and no log. So what
+is shown is made of what libpq has read, never of the URL: `ada:pa#ss@host` is a password to libpq, a host to others.
 """
 
 import re
-from typing import Final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote, unquote
 
 import msgspec
 from psycopg import ProgrammingError
@@ -20,6 +22,7 @@ LEASE_S: Final = (
     6.0  # a process that died is waited for this long; a third of it is one round trip at leisure
 )
 LEASE_S_MIN, LEASE_S_MAX = 0.2, 600.0
+PORTS: Final = re.compile(r"[0-9,]*")  # of each host
 NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")  # what PostgreSQL takes unquoted, and never folds
 DEFAULTS: Final = {
     "connect_timeout": "10",  # seconds; libpq alone would wait as long as the kernel does, minutes
@@ -28,6 +31,7 @@ DEFAULTS: Final = {
     "keepalives_count": "3",
     "tcp_user_timeout": "25000",  # ms: a peer that went away without a word is noticed while something is sent
     "application_name": "actormem",
+    "client_encoding": "utf8",  # of a database without an encoding text would come as bytes
 }
 
 
@@ -46,6 +50,9 @@ class Database(msgspec.Struct, frozen=True, kw_only=True):
     lease_s: float
     place: str
 
+    def __repr__(self) -> str:
+        return f"<Database {self.place}>"
+
 
 def parse_url(url: str) -> Database:
     """The database that a URL names.
@@ -57,12 +64,9 @@ def parse_url(url: str) -> Database:
     Raises:
         UsageError: It cannot be read. Nothing of it is repeated.
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        raise _unreadable() from None
+    head, _, query = url.partition("?")  # as libpq reads it: to it # and a second ? are like any other letter
     own, rest = dict[str, str](), list[str]()
-    for part in parts.query.split("&") if parts.query else ():  # libpq reads the rest: to it + is no blank
+    for part in query.split("&") if query else ():
         name, _, value = part.partition("=")
         if name in ("schema", "lease_s"):
             own[name] = unquote(value)
@@ -75,17 +79,19 @@ def parse_url(url: str) -> Database:
             hint="such as ?schema=memory",
         )
     try:
-        given = conninfo_to_dict(urlunsplit(parts._replace(query="&".join(rest))))
+        given = conninfo_to_dict(f"{head}?{'&'.join(rest)}" if rest else head)
         conninfo = make_conninfo(
             "", **{**DEFAULTS, **{name: value for name, value in given.items() if value}}
         )
     except (ProgrammingError, ValueError):  # its words hold parts of the URL
         raise _unreadable() from None
+    if not PORTS.fullmatch(str(given.get("port") or "")) or _is_cut_short(head):
+        raise _unreadable()
     return Database(
         conninfo=conninfo,
         schema=schema,
         lease_s=_lease_s(own.get("lease_s")),
-        place=_shown(url, schema),
+        place=_shown(given, schema),
     )
 
 
@@ -101,17 +107,30 @@ def _lease_s(given: str | None) -> float:
     return lease_s
 
 
-def _shown(url: str, schema: str) -> str:
+def _is_cut_short(head: str) -> bool:
+    """Whether libpq took a / or @ of a password for the password's end, and what follows for host or database."""
+    where = head.partition("://")[2]
+    user, at, rest = where.partition("@")
+    return "@" in (rest if at and "/" not in user else where)
+
+
+def _shown(given: Mapping[str, Any], schema: str) -> str:
     """User, host and name of the database; whatever else the URL says may be a secret."""
-    parts = urlsplit(url)
-    user, at, hosts = parts.netloc.rpartition("@")
-    shown_user = user.split(":", 1)[0] if at else ""
-    sockets = [part for part in parts.query.split("&") if part.startswith("host=") and not hosts]
-    query = "&".join([*sockets, f"schema={schema}"])
-    return f"postgresql://{shown_user}{at}{hosts}{parts.path}?{query}"
+    user, host, port, name = (given.get(name) or "" for name in ("user", "host", "port", "dbname"))
+    is_socket = host.startswith(("/", "@"))
+    where = "" if is_socket else _addresses(host.split(","), port.split(","))
+    query = f"host={host}&schema={schema}" if is_socket else f"schema={schema}"
+    return f"postgresql://{quote(user)}{'@' if user else ''}{where}/{quote(name)}?{query}"
+
+
+def _addresses(hosts: list[str], ports: list[str]) -> str:
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    bare = [f"[{host}]" if ":" in host else host for host in hosts]
+    return ",".join(f"{host}:{port}" if port else host for host, port in zip(bare, ports, strict=False))
 
 
 def _unreadable() -> UsageError:
     return UsageError(
-        "the URL of the database cannot be read", hint="write postgresql://user@host:port/name?schema=memory"
+        "the URL of the database cannot be read",
+        hint="write postgresql://user@host:port/name?schema=memory, and %2F for / and %40 for @ in a password",
     )
