@@ -121,7 +121,9 @@ class Writer:
 
     def fail(self, error: StorageError) -> None:
         """Write nothing more: whoever waits, and whoever comes, is told why. The first reason stands."""
-        self.failure = self.failure or error
+        if self.failure is None:
+            self.failed_commit_count += 1  # the next one cannot succeed: whoever watches the count is to know now
+            self.failure = error
         self._tell_all(error)
 
     async def close(self, deadline_s: float) -> None:

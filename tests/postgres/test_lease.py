@@ -87,6 +87,7 @@ async def test_a_zombie_that_writes_nothing_is_told_when_it_renews(postgres: Ser
         with anyio.fail_after(60):
             while zombie.writer.failure is None:  # type: ignore[attr-defined]  # noqa: ASYNC110 - a thread sets it
                 await anyio.sleep(0.01)
+        assert zombie.statistics().failed_commit_count == 1, "a shard looks at it, to end itself"
         with pytest.raises(FencedError, match="taken over by another"):
             zombie.submit([append(1, 1)])
 
