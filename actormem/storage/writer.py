@@ -122,7 +122,8 @@ class Writer:
     def fail(self, error: StorageError) -> None:
         """Write nothing more: whoever waits, and whoever comes, is told why. The first reason stands."""
         if self.failure is None:
-            self.failed_commit_count += 1  # the next one cannot succeed: whoever watches the count is to know now
+            # The next one cannot succeed: whoever watches the count is to know now.
+            self.failed_commit_count += 1
             self.failure = error
         self._tell_all(error)
 
