@@ -5,7 +5,7 @@ answers, and where it dies meanwhile the error says that the outcome is unknown.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, NoReturn
 from uuid import uuid4
 
@@ -91,6 +91,8 @@ class ShardCaller:
         with anyio.move_on_after(timeout_s):
             try:
                 answer = told(await self._actor.metrics.remote())
+            except self._ray.exceptions.PendingCallsLimitExceeded:
+                _refuse()
             except self._ray.exceptions.RayError as error:
                 self._gone(await self._died(error))
         if answer is None:
@@ -100,7 +102,10 @@ class ShardCaller:
     @asynccontextmanager
     async def events(self, owner: Owner) -> AsyncGenerator[AsyncIterator[LiveEvent]]:
         """What happens to an owner's memory from here on."""
-        stream = self._actor.events.options(num_returns="streaming").remote(msgspec.msgpack.encode(owner))
+        try:
+            stream = self._actor.events.options(num_returns="streaming").remote(msgspec.msgpack.encode(owner))
+        except self._ray.exceptions.PendingCallsLimitExceeded:
+            _refuse()
         try:
             await self._next(stream)  # it is looked on from here
             yield self._events(stream)
@@ -146,9 +151,7 @@ class ShardCaller:
             with anyio.move_on_after(timeout_s):
                 answer = told(await self._actor.ask.remote(asked))
         except self._ray.exceptions.PendingCallsLimitExceeded:
-            raise OverloadedError(
-                "nothing was sent", mailbox="calls to the shard", waiting=PENDING_MAX, limit=PENDING_MAX
-            ) from None
+            _refuse()
         except self._ray.exceptions.RayError as error:
             self._missing = True
             died = await self._died(error)
@@ -169,7 +172,10 @@ class ShardCaller:
 
     def _leave(self, call: str) -> None:
         if call:
-            self._actor.left.remote(call)
+            with suppress(
+                self._ray.exceptions.RayError
+            ):  # too many calls are on their way: the turn ends by its time
+                self._actor.left.remote(call)
 
     async def _died(self, error: Exception) -> Died:
         """What an error of Ray's says of the actor."""
@@ -208,6 +214,12 @@ class ShardCaller:
             event = await self._next(stream)
             if event:
                 yield msgspec.json.decode(event, type=LiveEvent)
+
+
+def _refuse() -> NoReturn:
+    raise OverloadedError(
+        "nothing was sent", mailbox="calls to the shard", waiting=PENDING_MAX, limit=PENDING_MAX
+    ) from None
 
 
 def _named(body: bytes | None) -> bool:
