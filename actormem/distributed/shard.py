@@ -62,6 +62,9 @@ class ShardSettings(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     options: dict[str, Any]
 
+    def __repr__(self) -> str:  # the place may hold a password, the options keys, and Ray repeats arguments
+        return f"<ShardSettings of shard {self.number} of {self.shards}>"
+
 
 class Life:
     """One opening of the record, as long as it lasts.
@@ -176,10 +179,19 @@ class Shard:
     # --- how it lives ------------------------------------------------------------------------------------
 
     async def _answer(self, asked: Asked) -> bytes:
-        began_s = anyio.current_time()
         if asked.shards != self._settings.shards:
             wrong = f"the place is open with {self._settings.shards} shards, not {asked.shards}"
             raise UsageError(wrong, hint="open it with as many")
+        gone = anyio.Event()
+        if asked.call:
+            self._leaving[asked.call] = gone  # from here on: he may leave before the record is open
+        try:
+            return await self._done(asked, gone)
+        finally:
+            self._leaving.pop(asked.call, None)
+
+    async def _done(self, asked: Asked, gone: anyio.Event) -> bytes:
+        began_s = anyio.current_time()
         opened = None
         with anyio.move_on_after(asked.timeout_s - OPENING_FIRST_S):
             opened = await self._open()
@@ -188,15 +200,7 @@ class Shard:
             return tell(self._life.name, NOT_OPEN, failed(late).raw)
         life, state = opened
         left_s = asked.timeout_s - (anyio.current_time() - began_s)
-        gone = anyio.Event()
-        if asked.call:
-            self._leaving[asked.call] = gone
-        try:
-            done = await answered(
-                state, asked.name, asked.query, asked.body, timeout_s=left_s, gone=gone.wait
-            )
-        finally:
-            self._leaving.pop(asked.call, None)
+        done = await answered(state, asked.name, asked.query, asked.body, timeout_s=left_s, gone=gone.wait)
         if isinstance(done.error, StorageError) and self._life.record_failed:
             return tell(life, BEGINNING_ANEW, b"")
         return tell(life, FAILED if done.error else ANSWERED, done.raw)
