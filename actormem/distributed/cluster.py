@@ -4,10 +4,11 @@ import inspect
 import os
 import types
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any, cast
 
 import anyio.to_thread
@@ -145,7 +146,6 @@ class Cluster:
                 **self._ray_options,
                 "name": name,
                 "namespace": NAMESPACE,
-                "get_if_exists": True,
                 "lifetime": "detached" if self._detached else None,
                 "max_restarts": -1,
                 "max_task_retries": 0,
@@ -155,8 +155,15 @@ class Cluster:
         settings = ShardSettings(number=number, shards=self._shards, place=self._place, options=self._options)
         try:
             return kind.options(**chosen).remote(settings), True
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
+            # Another may have made it since: then it is his to end. (Ray's `get_if_exists` does not tell.)
+            with suppress(ValueError):
+                return ray.get_actor(name, namespace=NAMESPACE), False
             raise UsageError(f"Ray does not take these options: {error}") from None
+        except (TypeError, AttributeError, PicklingError) as error:  # its words repeat what it was given
+            raise UsageError(
+                f"Ray does not take these options, or cannot pickle an object in them ({type(error).__name__})"
+            ) from None
 
     def _name(self, number: int) -> str:
         digest = blake2b(self._place.encode(), digest_size=8).hexdigest()

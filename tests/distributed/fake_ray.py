@@ -35,6 +35,8 @@ class FakeRay(types.ModuleType):
     Attributes:
         actors: By name, those that are known.
         full: Whether clients have as many calls on their way as they may.
+        unseen: How many of the next looks for an actor come before it is made.
+        pickles: Whether what an actor is made with can be pickled.
     """
 
     def __init__(self, *, initialised: bool = True) -> None:
@@ -48,6 +50,8 @@ class FakeRay(types.ModuleType):
         self.actors: dict[str, FakeActor] = {}
         self.cancelled: list[object] = []
         self.full = False
+        self.unseen = 0
+        self.pickles = True
         self._initialised = initialised
 
     def is_initialized(self) -> bool:
@@ -60,7 +64,8 @@ class FakeRay(types.ModuleType):
 
     def get_actor(self, name: str, namespace: str) -> "FakeActor":
         """As Ray's."""
-        if name not in self.actors:
+        if self.unseen or name not in self.actors:
+            self.unseen = max(0, self.unseen - 1)
             raise ValueError(name)
         return self.actors[name]
 
@@ -87,6 +92,13 @@ class Kind:
 
     def remote(self, *arguments: object) -> "FakeActor":
         """Make one, at its first call: it belongs to the event loop."""
+        if not self._ray.pickles:
+            raise TypeError(f"Could not serialize the argument {arguments!r}")
+        known = self._ray.actors.get(self._options["name"])
+        if known is not None:
+            if self._options.get("get_if_exists"):
+                return known
+            raise ValueError("the name is already taken")
         actor = FakeActor(self._ray, lambda: self._kind(*arguments))
         self._ray.actors[self._options["name"]] = actor
         return actor
@@ -159,6 +171,8 @@ class Method:
 
     def options(self, **_: object) -> "Stream":
         """As Ray's, for streams."""
+        if self._actor.ray.full:
+            raise PendingCallsLimitExceeded
         return Stream(self._actor, self._name)
 
     def remote(self, *arguments: Any) -> Awaitable[Any]:

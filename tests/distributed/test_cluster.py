@@ -13,6 +13,8 @@ import pytest
 import actormem
 from actormem import AskTimeoutError, OverloadedError, StoppedError, StorageError, UsageError
 from actormem.distributed import Cluster, ClusterRuntime
+from actormem.distributed.messages import ANSWERED, FAILED, Asked, Told, told
+from actormem.distributed.shard import Shard, ShardSettings
 from actormem.ports import RecordStatistics
 from actormem.testing.failing_record import FailingRecord
 from tests.distributed.fake_ray import FakeActor, FakeRay
@@ -184,7 +186,76 @@ async def test_a_full_way_to_the_shard_refuses_and_says_that_nothing_was_sent(
         ray.full = True
         with pytest.raises(OverloadedError, match="nothing was sent"):
             await session.messages()
+        with pytest.raises(OverloadedError, match="nothing was sent"):
+            await runtime.metrics()
+        with pytest.raises(OverloadedError, match="nothing was sent"):
+            async with runtime.events("ada"):
+                raise AssertionError
         ray.full = False
+
+
+async def test_a_caller_who_leaves_while_the_way_is_full_leaves_as_he_was_told_to(
+    ray: FakeRay, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "m", shards=1) as runtime:
+        session = await runtime.spawn("s-1", user="ada")
+        async with session.turn("First.") as turn:
+            async with anyio.create_task_group() as group:
+
+                async def second() -> None:
+                    async with session.turn("Second."):
+                        raise AssertionError
+
+                group.start_soon(second)
+                await anyio.wait_all_tasks_blocked()
+                ray.full = True
+                group.cancel_scope.cancel()
+            ray.full = False
+            turn.reply("Yes.")
+
+
+async def test_who_lost_the_race_to_make_the_shards_does_not_end_them(ray: FakeRay, tmp_path: Path) -> None:
+    async with opened(tmp_path / "m") as runtime:
+        session = await runtime.spawn("s-1", user="ada")
+        ray.unseen = 1
+        async with opened(tmp_path / "m"):
+            assert ray.unseen == 0
+        assert await session.messages() == ()
+
+
+async def test_options_that_cannot_be_pickled_are_refused_without_their_words(ray: FakeRay) -> None:
+    ray.pickles = False
+    with pytest.raises(UsageError, match="cannot pickle an object") as refused:
+        async with Cluster("postgresql://ada:hunter2@host/db", shards=1, llm="openai:unspeakable"):
+            raise AssertionError
+    assert "hunter2" not in str(refused.value)
+    settings = ShardSettings(
+        number=0, shards=1, place="postgresql://ada:hunter2@host/db", options={"key": "hunter2"}
+    )
+    assert "hunter2" not in repr(settings)
+
+
+async def test_a_turn_that_was_left_before_its_shard_was_open_does_not_begin(tmp_path: Path) -> None:
+    message = {"role": "user", "content": "First."}
+    body = msgspec.json.encode({"message": message, "id": "q-1", "idle_s": 45.0, "request": "r"})
+    query = {"user": "ada", "tenant": "", "session": "s-1"}
+    answers: list[Told] = []
+    options = {"embedder": "hashing", "durability": "process"}
+
+    async def ask(shard: Shard, name: str, query: dict[str, Any], body: bytes | None, call: str = "") -> None:
+        asked = Asked(name, query, body, 30.0, call, 1)
+        answers.append(told(await shard.ask(msgspec.msgpack.encode(asked))))
+
+    async with anyio.create_task_group() as group, actormem.open(tmp_path / "m" / "shard-000", **options):
+        shard = Shard(ShardSettings(number=0, shards=1, place=str(tmp_path / "m"), options=options))
+        group.start_soon(ask, shard, "open_turn", query, body, "call")
+        await anyio.wait_all_tasks_blocked()
+        await shard.left("call")
+    await ask(shard, "health", {}, None)
+    await shard.stop()
+    assert [one.kind for one in answers] == [FAILED, ANSWERED]
+    assert b"has gone" in answers[0].raw
+    assert msgspec.json.decode(answers[1].raw)["open_turns"] == 0
 
 
 async def test_a_caller_who_leaves_the_queue_does_not_get_the_turn(ray: FakeRay, tmp_path: Path) -> None:
