@@ -58,6 +58,10 @@ class ShardsAsking:
             place = self._places[owner] = shard_of(owner, self._names)
         return self.shards[place]
 
+    def place(self, owner: Owner) -> int:
+        """The number of the shard that an owner is in."""
+        return self.shard(owner).number
+
     async def ask(
         self,
         name: str,

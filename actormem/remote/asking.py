@@ -21,6 +21,10 @@ class Asking(Protocol):
         """Raises UsageError in another process or event loop."""
         ...
 
+    def place(self, owner: Owner) -> int:
+        """Which of those that are asked answers for an owner: one that does not answer holds up no other."""
+        ...
+
     async def ask(
         self,
         name: str,

@@ -1,7 +1,7 @@
 """What goes on beside the asking while a remote runtime is open: word of the turns that are still worked on."""
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -25,6 +25,7 @@ class Beats:
         self._connection = connection
         self._group = group
         self._open: set[tuple[SessionKey, str]] = set()
+        self._telling: set[int] = set()  # places that have not answered yet
 
     def soon(self, call: Any, *arguments: object) -> None:
         """Call it beside."""
@@ -38,20 +39,30 @@ class Beats:
         """It is not open any more."""
         self._open.discard((key, turn_id))
 
-    async def beat(self) -> None:
-        """Tell of all of them, once."""
-        by_owner: dict[Owner, list[tuple[str, str]]] = defaultdict(list)
+    def beat(self) -> None:
+        """Begin to tell of all of them, beside; not again where the last time has not ended."""
+        by_place: dict[int, dict[Owner, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
         for key, turn_id in self._open:
-            by_owner[key.owner].append((key.session_id, turn_id))
-        for owner, turns in by_owner.items():
-            with suppress(ActorMemError):  # the next use of the turn tells what is wrong
-                await self._connection.ask("keep_turns", owner, body={"turns": turns})
+            place = self._connection.place(key.owner)
+            if place not in self._telling:
+                by_place[place][key.owner].append((key.session_id, turn_id))
+        self._telling |= by_place.keys()
+        for place, by_owner in by_place.items():
+            self._group.start_soon(self._tell, place, by_owner)
+
+    async def _tell(self, place: int, by_owner: Mapping[Owner, list[tuple[str, str]]]) -> None:
+        try:
+            for owner, turns in by_owner.items():
+                with suppress(ActorMemError):  # the next use of the turn tells what is wrong
+                    await self._connection.ask("keep_turns", owner, body={"turns": turns})
+        finally:
+            self._telling.discard(place)
 
     async def run(self, clock: Clock) -> None:
         """Tell of them, for ever."""
         while True:
             await clock.sleep(BEAT_S)
-            await self.beat()
+            self.beat()
 
 
 @asynccontextmanager

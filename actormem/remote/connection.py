@@ -78,6 +78,10 @@ class Connection:
         if anyio.lowlevel.current_token() != self._loop:
             raise UsageError("the connection was opened in another event loop", hint="connect in each loop")
 
+    def place(self, owner: Owner) -> int:  # noqa: ARG002 - the same for all
+        """There is one server."""
+        return 0
+
     async def ask(
         self,
         name: str,
