@@ -133,6 +133,34 @@ async def test_taking_waits_for_a_commit_that_has_looked_at_the_fence(
     assert seen == [7]
 
 
+async def test_a_server_whose_default_is_stricter_still_says_who_has_it(
+    postgres: Server, tmp_path: Path
+) -> None:
+    """The lease is renewed while another waits for its row: that is no failure of the database's."""
+    from actormem.storage.postgres.record import open_postgres
+
+    schema = postgres.schema_of(tmp_path)
+    strict = f"{postgres.url(schema)}&options=-c%20default_transaction_isolation%3Dserializable"
+    async with postgres.open(tmp_path):
+        pass
+
+    async def refused() -> None:
+        with pytest.raises(FolderInUseError, match="in use by another"):
+            async with open_postgres(strict):
+                pass
+
+    async with anyio.create_task_group() as group:
+        with postgres.connect(schema) as holder, holder.transaction():
+            holder.execute("UPDATE lease SET ends = 'infinity', holder = 'another'")
+            group.start_soon(refused)
+            with postgres.connect(role="postgres") as watching, anyio.fail_after(60):
+                waiting = (
+                    "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
+                )
+                while watching.execute(waiting).fetchone() is None:  # noqa: ASYNC110 - the server knows it
+                    await anyio.sleep(0.01)
+
+
 async def test_a_clock_that_is_wrong_by_days_takes_nothing_and_loses_nothing(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,34 @@ async def test_a_connection_lost_again_and_again_before_the_commit_fails(
         assert await sequences(record) == [1]
 
 
+async def test_a_reader_s_new_connection_is_only_kept_when_it_looks_at_the_schema(
+    postgres: Server, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    from actormem.storage.postgres import connections
+    from actormem.storage.postgres.address import parse_url
+    from actormem.storage.postgres.record import Reader, first_connection
+
+    database = parse_url(postgres.url(schema))
+    first_connection(database).close()
+    reader = Reader(database)
+    reader.close()
+    made: list[connections.Connection] = []
+
+    def fail(connection: connections.Connection, _: object) -> None:
+        made.append(connection)
+        raise psycopg.OperationalError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(connections, "use_schema", fail)
+        with pytest.raises(psycopg.OperationalError):
+            reader.connected()
+    assert made[0].closed
+    assert reader.connected().execute("SELECT count(*) FROM meta").fetchone() is not None
+    reader.close()
+
+
 async def test_errors_and_logs_repeat_nothing_of_any_row(
     postgres: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

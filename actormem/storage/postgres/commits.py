@@ -15,11 +15,10 @@ from actormem.storage.postgres.address import Database
 from actormem.storage.postgres.connections import (
     Connection,
     Cursor,
-    connect,
+    connect_to_schema,
     execute,
     pipelined,
     roll_back,
-    use_schema,
 )
 from actormem.storage.postgres.failures import postgres_error
 from actormem.storage.postgres.lease import Lease, fenced, is_ours, look_at_fence
@@ -40,9 +39,8 @@ def connect_writer(database: Database, durability: Durability) -> Connection:
     A process that stops in the midst of a transaction holds the lease against its taker: the server ends such a
     transaction when the lease may have ended, after two seconds at least.
     """
-    connection = connect(database)
+    connection = connect_to_schema(database)
     try:
-        use_schema(connection, database)
         limit = f"{int(max(IDLE_S_MIN, database.lease_s) * 1000)}ms"
         execute(connection, "SELECT set_config('idle_in_transaction_session_timeout', %s, false)", limit)
         if durability == "process":
@@ -102,7 +100,9 @@ class Committing:
         committing = False
         try:
             with pipelined(connection) as pipeline:
-                execute(connection, "BEGIN")
+                execute(
+                    connection, "BEGIN ISOLATION LEVEL READ COMMITTED"
+                )  # whatever the server's default is
                 held = look_at_fence(connection, self._lease.fence)
                 look_as(connection, None)
                 for writes in group:

@@ -19,6 +19,7 @@ __all__ = [
     "Connection",
     "Cursor",
     "connect",
+    "connect_to_schema",
     "execute",
     "execute_many",
     "pipelined",
@@ -42,6 +43,21 @@ def connect(database: Database) -> Connection:
     return connection
 
 
+def connect_to_schema(database: Database) -> Connection:
+    """A connection whose names mean the tables of the schema; none is left open where that fails.
+
+    Raises:
+        psycopg.Error: The database does not answer in time, or refuses.
+    """
+    connection = connect(database)
+    try:
+        use_schema(connection, database)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def use_schema(connection: Connection, database: Database) -> None:
     """Let names mean the tables of the schema, and vectors be read and written."""
     row = execute(
@@ -52,6 +68,8 @@ def use_schema(connection: Connection, database: Database) -> None:
     assert row is not None, "the extension is looked for before"
     places = sql.SQL(", ").join([sql.Identifier(database.schema), sql.Identifier(row[0])])
     connection.execute(sql.SQL("SET search_path = {}").format(places))
+    # Whoever waits for the lease looks again when he may: a server may have a stricter default, which fails him.
+    execute(connection, "SET default_transaction_isolation = 'read committed'")
     register_vector(connection)
 
 

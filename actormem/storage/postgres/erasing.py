@@ -14,7 +14,7 @@ from actormem.errors import StorageError
 from actormem.ports import Scan
 from actormem.storage.places import SCRUB_MARK
 from actormem.storage.postgres.address import Database
-from actormem.storage.postgres.connections import Connection, connect, execute, use_schema
+from actormem.storage.postgres.connections import Connection, connect_to_schema, execute
 from actormem.storage.postgres.lease import fenced, look_at_fence
 from actormem.storage.postgres.places import look_as, owner_number, read_mark
 from actormem.storage.scanning import forms
@@ -78,9 +78,8 @@ def scrub(database: Database, fence: int) -> None:
         Up to about a second for each table of up to 64 MB, in which what needs it waits. Of larger ones the pages that
         changed are read; reads and commits go on.
     """
-    connection = connect(database)
+    connection = connect_to_schema(database)
     try:
-        use_schema(connection, database)
         due = read_mark(connection, SCRUB_MARK)
         if not due:
             return

@@ -18,7 +18,7 @@ import psycopg
 
 from actormem.errors import FencedError, FolderInUseError, StorageError
 from actormem.storage.postgres.address import Database
-from actormem.storage.postgres.connections import Connection, Cursor, connect, execute, use_schema
+from actormem.storage.postgres.connections import Connection, Cursor, connect_to_schema, execute
 from actormem.storage.postgres.failures import reason_of
 
 __all__ = ["Lease", "fenced", "is_ours", "look_at_fence", "take"]
@@ -174,8 +174,7 @@ class Lease:
                 if not self._connection.closed:
                     raise
                 self._forget_connection()
-        self._connection = connect(self._database)
-        use_schema(self._connection, self._database)
+        self._connection = connect_to_schema(self._database)
         return do(self._connection)
 
     def _forget_connection(self) -> None:

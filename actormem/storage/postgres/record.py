@@ -31,6 +31,7 @@ from actormem.storage.postgres.commits import Committing, connect_writer
 from actormem.storage.postgres.connections import (
     Connection,
     connect,
+    connect_to_schema,
     execute,
     pipelined,
     roll_back,
@@ -166,8 +167,7 @@ class Reader:
     def connected(self) -> Connection:
         """The connection, a new one where there is none that works."""
         if self.lost or self._connection is None:
-            self._connection = connect(self._database)
-            use_schema(self._connection, self._database)
+            self._connection = connect_to_schema(self._database)
         return self._connection
 
     @property
@@ -222,7 +222,8 @@ class Opened:
             number_mark=self.last_number + NUMBERS_RESERVED,
         )
         try:
-            self.readers += [Reader(database) for _ in range(READERS)]
+            for _ in range(READERS):
+                self.readers.append(Reader(database))  # each is closed where the next fails
             lease.measure()
         except BaseException:
             self.close()
