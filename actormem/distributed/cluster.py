@@ -15,6 +15,7 @@ import anyio.to_thread
 import sniffio
 
 import actormem
+from actormem.actors.watching import WATCHERS_MAX
 from actormem.core.placement import SHARDS_MAX, shard_name
 from actormem.distributed.asking import ShardsAsking, together
 from actormem.distributed.calling import PENDING_MAX, ShardCaller
@@ -32,6 +33,7 @@ __all__ = ["Cluster"]
 NAMESPACE = "actormem"
 STOP_S = 30.0  # for a shard to close its record
 REFUSALS = 256  # calls that may be on their way to a refusal
+CONCURRENCY = CALLS_MAX + ENDING_MAX + REFUSALS + WATCHERS_MAX  # who looks on takes no place of a call
 OURS = ("path", "lock_wait_s", "clock")  # options of `open` that are the shards' own matter
 
 
@@ -149,7 +151,7 @@ class Cluster:
                 "lifetime": "detached" if self._detached else None,
                 "max_restarts": -1,
                 "max_task_retries": 0,
-                "max_concurrency": CALLS_MAX + ENDING_MAX + REFUSALS,
+                "max_concurrency": CONCURRENCY,
                 "max_pending_calls": PENDING_MAX,
             }
         settings = ShardSettings(number=number, shards=self._shards, place=self._place, options=self._options)

@@ -36,6 +36,7 @@ class FakeRay(types.ModuleType):
         actors: By name, those that are known.
         full: Whether clients have as many calls on their way as they may.
         unseen: How many of the next looks for an actor come before it is made.
+        options: What the newest actor was made with.
         pickles: Whether what an actor is made with can be pickled.
     """
 
@@ -51,6 +52,7 @@ class FakeRay(types.ModuleType):
         self.cancelled: list[object] = []
         self.full = False
         self.unseen = 0
+        self.options: dict[str, Any] = {}
         self.pickles = True
         self._initialised = initialised
 
@@ -94,6 +96,7 @@ class Kind:
         """Make one, at its first call: it belongs to the event loop."""
         if not self._ray.pickles:
             raise TypeError(f"Could not serialize the argument {arguments!r}")
+        self._ray.options = self._options
         known = self._ray.actors.get(self._options["name"])
         if known is not None:
             if self._options.get("get_if_exists"):

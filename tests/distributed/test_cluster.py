@@ -12,9 +12,10 @@ import pytest
 
 import actormem
 from actormem import AskTimeoutError, OverloadedError, StoppedError, StorageError, UsageError
+from actormem.actors.watching import WATCHERS_MAX
 from actormem.distributed import Cluster, ClusterRuntime
 from actormem.distributed.messages import ANSWERED, FAILED, Asked, Told, told
-from actormem.distributed.shard import Shard, ShardSettings
+from actormem.distributed.shard import CALLS_MAX, ENDING_MAX, Shard, ShardSettings
 from actormem.ports import RecordStatistics
 from actormem.testing.failing_record import FailingRecord
 from tests.distributed.fake_ray import FakeActor, FakeRay
@@ -212,6 +213,11 @@ async def test_a_caller_who_leaves_while_the_way_is_full_leaves_as_he_was_told_t
                 group.cancel_scope.cancel()
             ray.full = False
             turn.reply("Yes.")
+
+
+async def test_all_who_look_on_take_no_place_of_what_ends_turns(ray: FakeRay, tmp_path: Path) -> None:
+    async with opened(tmp_path / "m", shards=1):
+        assert ray.options["max_concurrency"] >= WATCHERS_MAX + CALLS_MAX + ENDING_MAX
 
 
 async def test_who_lost_the_race_to_make_the_shards_does_not_end_them(ray: FakeRay, tmp_path: Path) -> None:
