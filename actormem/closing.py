@@ -52,7 +52,7 @@ async def remaining_work(record: Record, system: SystemStatistics) -> Remaining 
         except ActorMemError:
             counts = None
     if counts is None:
-        logger.warning("closed; the disk does not say what is left to do; actors cut off: %d", cut_off)
+        logger.warning("closed; the record does not say what is left to do; actors cut off: %d", cut_off)
         return None
     remaining = Remaining(
         summaries=counts.get(SUMMARY_INTENTS, 0),

@@ -13,7 +13,17 @@ from actormem.storage.lock import folder_lock
 from actormem.storage.repairing import Verification, verify_folder
 from actormem.storage.urls import holds_record, names_database
 
-__all__ = ["Verification", "verify"]
+__all__ = ["Verification", "is_memory", "verify"]
+
+
+async def is_memory(path: str | os.PathLike[str]) -> bool:
+    """Whether a memory is there, in a folder or a database; nothing is made.
+
+    Raises:
+        UsageError: The name is none of a folder or database, or the database cannot be reached.
+        CorruptError: The schema of the database holds something else.
+    """
+    return await anyio.to_thread.run_sync(holds_record, path)
 
 
 async def verify(
@@ -42,7 +52,7 @@ async def verify(
             "what is verified is a folder, not a database", hint="pg_amcheck looks at the files of a server"
         )
     folder = Path(path)
-    if not await anyio.to_thread.run_sync(holds_record, path):
+    if not await is_memory(path):
         raise UsageError(f"no memory is in the folder {folder}")
     waited_s = positive("lock_wait_s", lock_wait_s) if lock_wait_s else 0.0
     look = partial(verify_folder, folder, repair=switch("repair", repair), now_ms=SystemClock().now_ms)

@@ -9,7 +9,8 @@ Measured here, in a small run of this program (processor and disk of a turn; wit
 
 Computed, from these, from measured figures of this repository that are named with their source, and from assumptions,
 each of which is an option:
-  shards, cores     at the busiest hour, cores being no fuller than --core-share
+  shards, cores     at the busiest hour, cores being no fuller than --core-share; no shard larger than --shard-gb
+  nodes             by cores and by memory
   memory            of shards, of sessions and memories that are awake then
   database          rows and bytes after --days
   tokens            of the model that replies, of background calls and of the embedder, and what they cost a month
@@ -19,8 +20,9 @@ Not measured: anything at that size; databases, networks and nodes of other kind
 Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
 
 To read it: the table of assumptions comes first, with where each is from; then what follows. It is arithmetic: who
-doubts a line changes it. Shards are taken one a core; a cluster has at most 1,000, so a larger service has several,
-each for its tenants.
+doubts a line changes it. Shards are the least there may be; since their number is chosen once, take more where you may
+grow. A cluster has at most 1,000, so a larger service has several, each for its tenants. Bytes and rows are those of a
+folder's file; what PostgreSQL adds to a row is part of --copies.
 """
 
 import argparse
@@ -74,8 +76,10 @@ class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
     context_tokens: float = 3_200.0
     cached_share: float = 0.87
     message_tokens: float = 90.0
-    background: float = 2.7
+    background: float = 2.4
     node_cores: int = 32
+    node_gb: float = 256.0
+    shard_gb: float = 200.0
     prompt_price: float = 0.15
     cached_price: float = 0.075
     reply_price: float = 0.60
@@ -101,6 +105,8 @@ SOURCES = {
     "message_tokens": "the corpus: of a message",
     "background": "README, benchmarks.tokens: background tokens, of the conversation's own; 0 without an LLM",
     "node_cores": "assumed: cores of a node",
+    "node_gb": "assumed: memory of a node",
+    "shard_gb": "assumed: of one copy; erasing rewrites a folder's file, with as much space beside it",
     "prompt_price": "assumed, a small model's list price: USD a million tokens of a prompt",
     "cached_price": "assumed: of these, what a prefix cache holds",
     "reply_price": "assumed: of a reply",
@@ -167,12 +173,13 @@ def computed(given: Assumptions, turn: Measured) -> dict[str, dict[str, float]]:
     peak_turns_s = daily / DAY_S * given.peak
     shard_cores = peak_turns_s * turn.turn_ms / 1000 / given.core_share
     asking_cores = peak_turns_s * given.ray_ms / 1000 / given.core_share
-    shards = max(1, math.ceil(shard_cores))
     awake = min(given.users, peak_turns_s / given.daily_turns * (given.sitting_s + given.idle_s))
     awake_kb = awake * (given.session_kb + given.items_awake * given.item_kb)
-    memory_gb = shards * turn.process_mb / 1024 + awake_kb / 1024**2
     kept = daily * given.days
     vectors_bytes = turn.vector_texts * given.dimensions * FLOAT_BYTES
+    stored_gb = kept * (turn.turn_bytes + vectors_bytes) / 1024**3
+    shards = max(1, math.ceil(shard_cores), math.ceil(stored_gb / given.shard_gb))
+    memory_gb = shards * turn.process_mb / 1024 + awake_kb / 1024**2
     month = daily * MONTH_DAYS / MILLION
     prompt, reply = month * given.context_tokens, month * given.message_tokens
     background = month * 2 * given.message_tokens * given.background
@@ -189,15 +196,17 @@ def computed(given: Assumptions, turn: Measured) -> dict[str, dict[str, float]]:
             "shards": shards,
             "clusters": math.ceil(shards / SHARDS_MAX),
             "cores": math.ceil(shard_cores + asking_cores),
-            "nodes": math.ceil((shard_cores + asking_cores) / given.node_cores),
+            "nodes": math.ceil(
+                max((shard_cores + asking_cores) / given.node_cores, memory_gb / given.node_gb)
+            ),
             "memory_gb": memory_gb,
             "memory_gb_a_shard": memory_gb / shards,
         },
         "database": {
             "rows": kept * turn.turn_rows,
             "vectors": kept * turn.vector_texts,
-            "tb": kept * (turn.turn_bytes + vectors_bytes) * given.copies / 1024**4,
-            "gb_a_shard": kept * (turn.turn_bytes + vectors_bytes) * given.copies / shards / 1024**3,
+            "tb": stored_gb * given.copies / 1024,
+            "gb_a_shard": stored_gb * given.copies / shards,
             "commits_a_second_at_peak": 2 * peak_turns_s,
         },
         "a month": {
@@ -245,12 +254,13 @@ def _number(value: float) -> str:
 
 def _positive(kind: type[int] | type[float], text: str) -> float:
     try:
-        value = kind(text.replace("_", "").replace(",", ""))
+        value = float(text.replace("_", "").replace(",", ""))
     except ValueError:
-        value = -1
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number not below 0, not {text!r}")
-    return value
+        value = -1.0
+    if not 0 <= value < math.inf or (kind is int and value != int(value)):
+        whole = "whole number" if kind is int else "number"
+        raise argparse.ArgumentTypeError(f"must be a {whole} not below 0, such as 1_000 or 1e3, not {text!r}")
+    return kind(value)
 
 
 def parsed(given: Sequence[str] | None) -> tuple[argparse.Namespace, Assumptions]:
@@ -266,7 +276,7 @@ def parsed(given: Sequence[str] | None) -> tuple[argparse.Namespace, Assumptions
         kind = partial(_positive, type(value))
         parser.add_argument(
             f"--{name.replace('_', '-')}", type=kind, default=value, metavar="N",
-            help=f"{source.replace('%', '%%')} (default: {value:,g})",
+            help=f"{source.replace('%', '%%')} (default: {_number(value)})",
         )  # fmt: skip
     parser.add_argument(
         "--embedder",
@@ -276,11 +286,15 @@ def parsed(given: Sequence[str] | None) -> tuple[argparse.Namespace, Assumptions
     )
     options = parser.parse_args(given)
     assumed = Assumptions(**{name: getattr(options, name) for name in SOURCES})
-    for name in ("users", "daily_turns", "core_share", "node_cores", "peak"):
+    for name in (
+        "users", "daily_turns", "days", "core_share", "dimensions", "node_cores", "node_gb", "shard_gb", "copies",
+    ):  # fmt: skip
         if not getattr(assumed, name):
             parser.error(f"--{name.replace('_', '-')} must be above 0")
     if assumed.core_share > 1 or assumed.cached_share > 1:
         parser.error("--core-share and --cached-share must be at most 1")
+    if assumed.peak < 1:
+        parser.error("--peak must be at least 1: the busiest hour has no fewer turns than the mean one")
     return options, assumed
 
 

@@ -12,8 +12,9 @@ import msgspec
 
 import actormem
 from actormem import Checkup, Runtime, UsageError
-from actormem.cli.place import NoEmbedder, folder_or_url
+from actormem.cli.place import NoEmbedder, folder_or_url, missing
 from actormem.cli.show import plain, table
+from actormem.verifying import is_memory
 
 __all__ = ["add_checkup", "checkup"]
 
@@ -52,8 +53,8 @@ def add_checkup(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 async def checkup(options: argparse.Namespace) -> int:
     """Look, print, repair; 0 where nothing is wrong any more, 1 where something is."""
     folder: Path | str = options.folder
-    if isinstance(folder, Path) and not (folder / "record.db").is_file():
-        raise UsageError(f"no memory is in the folder {folder}")
+    if not await is_memory(folder):
+        raise missing(folder)
     if options.sample is not None and not 1 <= options.sample <= OWNERS_MAX:
         raise UsageError(f"--sample must be a number from 1 to {OWNERS_MAX}, not {options.sample}")
     async with actormem.open(folder, embedder=options.embedder or NoEmbedder()) as runtime:

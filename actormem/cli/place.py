@@ -10,6 +10,7 @@ from typing import NoReturn, cast
 
 import actormem
 from actormem import ProviderError, Runtime, UsageError
+from actormem.verifying import is_memory
 
 __all__ = [
     "NoEmbedder",
@@ -17,6 +18,7 @@ __all__ = [
     "add_place",
     "folder_or_url",
     "memory_at",
+    "missing",
     "positive",
     "shown",
     "waiting",
@@ -80,8 +82,8 @@ async def memory_at(
 
     Args:
         embeds: Whether anything may be embedded; if not, the folder's vectors stay as they are.
-        tried: Done with an empty memory before a missing folder is made, so that a wrong call makes none; None: a
-            missing folder is refused.
+        tried: Done with an empty memory before a missing one is made, so that a wrong call makes none; None: a
+            missing one is refused.
 
     Raises:
         UsageError: There is no memory, another process has it, or what was tried is refused.
@@ -94,9 +96,9 @@ async def memory_at(
             raise UsageError(f"--{next(iter(given))} is the server's: tell actormem serve of it")
         opening = actormem.connect(place)
     else:
-        if not place.startswith(DATABASES) and not (Path(place) / "record.db").is_file():
+        if not await is_memory(place):
             if tried is None:
-                raise UsageError(f"no memory is in the folder {place}")
+                raise missing(place)
             async with actormem.open(None, embedder=NoEmbedder()) as empty:
                 await tried(empty)
         given = given if embeds else {"embedder": NoEmbedder()}
@@ -112,6 +114,12 @@ async def memory_at(
 def folder_or_url(text: str) -> Path | str:
     """A folder, or the URL of a database as it is."""
     return text if text.startswith(DATABASES) else Path(text)
+
+
+def missing(place: Path | str) -> UsageError:
+    """The error of a command that looks at a memory where there is none."""
+    kind = "schema" if str(place).startswith(DATABASES) else "folder"
+    return UsageError(f"no memory is in the {kind} {shown(place)}")
 
 
 def shown(place: Path | str) -> str:

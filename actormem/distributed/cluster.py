@@ -27,6 +27,7 @@ from actormem.front import positive, switch
 from actormem.kernel import SystemClock
 from actormem.limits import TURN_WAIT_S
 from actormem.remote.beating import beating
+from actormem.storage.urls import check_name
 
 __all__ = ["Cluster"]
 
@@ -188,6 +189,7 @@ def _checked_place(place: object) -> str:
     named: object = os.fspath(cast("os.PathLike[str]", place)) if isinstance(place, os.PathLike) else place
     if not isinstance(named, str) or not named:
         raise UsageError("place must be the name of a folder, or a postgresql:// URL")
+    check_name(named)
     return str(Path(named).absolute())
 
 

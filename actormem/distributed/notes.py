@@ -29,7 +29,7 @@ SCHEMA = "actormem"
 CONNECT_S = 5
 RECORD_S = ("lease_s",)  # what the record takes from the URL, and the database does not know
 FOLDER_MODE = 0o700  # conversations are for the user who runs the process
-HINT = "how many shards there are is chosen once; to change it, export the users and import them into a new place"
+HINT = "how many shards there are is chosen once; another place may have another number"
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,8 +216,9 @@ class PostgresNotes:
                     pass
                 return cursor.fetchall()
         except psycopg.Error as error:
+            reason = import_module("actormem.storage.postgres.failures").asking_reason(error, self._url)
             raise StorageError(
-                f"the database cannot be asked ({type(error).__name__})", path=f"schema {self._schema}"
+                f"the database cannot be asked ({reason})", path=f"schema {self._schema}"
             ) from None
 
 

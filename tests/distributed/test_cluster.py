@@ -315,6 +315,8 @@ async def test_a_place_must_be_one(ray: FakeRay) -> None:
         Cluster("", shards=1)
     with pytest.raises(UsageError, match="the schema in the URL"):
         Cluster("postgresql://localhost/x?schema=a;b", shards=1)
+    with pytest.raises(UsageError, match="mysql: is no kind of URL"):
+        Cluster("mysql://ada:hunter2@localhost/x", shards=1)
 
 
 async def test_another_number_of_shards_is_refused(ray: FakeRay, tmp_path: Path) -> None:

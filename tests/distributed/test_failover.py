@@ -95,6 +95,8 @@ def test_the_capacity_of_a_service_follows_from_its_assumptions() -> None:
     assert found["machines"]["shards"] == 4
     assert found["machines"]["cores"] == 6
     assert found["machines"]["nodes"] == 2
+    small = capacity.computed(msgspec.structs.replace(given, shard_gb=10.0, node_gb=0.25), TURN)
+    assert (small["machines"]["shards"], small["machines"]["nodes"]) == (50, 58)
     assert found["machines"]["memory_gb"] == pytest.approx(1 + 2_000 * 1_024 / 1024**2)
     assert found["database"]["rows"] == 86_400_000 * 8
     assert found["database"]["tb"] == pytest.approx(86_400_000 * (4_096 + 2 * 256 * 4) / 1024**4)
@@ -112,7 +114,17 @@ def test_capacity_says_every_assumption_with_its_source(capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--users", "0"], ["--users", "-1"], ["--peak", "nan"], ["--core-share", "2"], ["--days", "x"]]
+    "wrong",
+    [
+        ["--users", "0"],
+        ["--users", "-1"],
+        ["--peak", "nan"],
+        ["--core-share", "2"],
+        ["--days", "x"],
+        ["--days", "0"],
+        ["--users", "0.5"],
+        ["--peak", "0.1"],
+    ],
 )
 def test_a_number_that_is_none_is_refused_in_a_line(
     wrong: list[str], capsys: pytest.CaptureFixture[str]

@@ -64,7 +64,9 @@ async def test_a_connection_lost_in_the_commit_leaves_the_outcome_unknown_and_is
         spoil(postgres, schema, AT_COMMIT)
         for number in (2, 3):
             record.submit([append(number, number)], told.append)
-        with pytest.raises(StorageError):
+        with pytest.raises(
+            StorageError, match="it may be stored, or not; open the memory again, and send the same"
+        ):
             await record.sync()
         assert len(told) == 2
         assert all(type(error) is StorageError for error in told)

@@ -49,8 +49,14 @@ def schemas(server: Server) -> set[str]:
         ("postgresql://ada@host/db?lease_s=soon", "lease_s in the URL must be"),
         ("postgresql://ada@host/db?lease_s=0.01", "lease_s in the URL must be"),
         ("postgresql://ada@host/db?lease_s=nan", "lease_s in the URL must be"),
-        (f"postgresql://ada:{SECRET}@host/db?sslmod=x", "URL of the database cannot be read"),
-        (f"postgresql://ada:{SECRET}@host:port/db?nonsense", "URL of the database cannot be read"),
+        (f"postgresql://ada:{SECRET}@host/db?sslmod=x", "an option 'sslmod' that neither we nor libpq know"),
+        (f"postgresql://ada:{SECRET}@host/db?shema=memory", "an option 'shema' that neither"),
+        (f"postgresql://ada:{SECRET}@host/db?schema=a&schema=b", "has schema twice"),
+        (f"postgresql://ada:{SECRET}@host:port/db", "URL of the database cannot be read"),
+        (f"postgresql+asyncpg://ada:{SECRET}@host/db", "postgresql+asyncpg: is no kind of URL"),
+        (f"Postgresql://ada:{SECRET}@host/db", "Postgresql: is no kind of URL"),
+        (f"mysql://ada:{SECRET}@host/db", "mysql: is no kind of URL"),
+        ("postgresql:shop", "postgresql: is no kind of URL"),
         (f"postgresql://ada:{SECRET}@[::1/db", "URL of the database cannot be read"),
         (f"postgresql://ada:{SECRET}/x@host/db", "%2F for / and %40 for @ in a password"),
         (f"postgresql://ada:12/{SECRET}@host/db", "%2F for / and %40 for @ in a password"),
@@ -206,6 +212,11 @@ async def test_the_command_line_takes_a_url_where_it_takes_a_folder(
         return capsys.readouterr().out
 
     assert "Hangzhou" in await to_thread.run_sync(command, "memories", "list", url, "--user", "ada")
+    mistyped = postgres.url(f"{schema}_x")
+    for looked in (["memories", "list", mistyped], ["export", mistyped], ["checkup", mistyped]):
+        assert await to_thread.run_sync(main, [*looked, "--user", "ada"]) == 2
+        assert "no memory is in the schema" in capsys.readouterr().err
+    assert f"{schema}_x" not in schemas(postgres), "looking makes nothing"
     assert await to_thread.run_sync(command, "checkup", url, "--user", "ada")
     told = await to_thread.run_sync(command, "memories", "forget", url, "m1", "--user", "ada")
     assert told.count("not looked at:") == 3

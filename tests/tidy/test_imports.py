@@ -80,7 +80,18 @@ PARTS = {
     "distributed": (
         INNER
         | FRONT
-        | {"core", "ports", "kernel", "actors", "remote", "server", "observe", "distributed", "__init__"},
+        | {
+            "core",
+            "ports",
+            "kernel",
+            "actors",
+            "remote",
+            "server",
+            "storage",
+            "observe",
+            "distributed",
+            "__init__",
+        },
         {"anyio", "msgspec", "prometheus_client", "psycopg", "ray", "sniffio"},
     ),
     "integrations": (
@@ -88,7 +99,7 @@ PARTS = {
         {"agents", "anyio", "langchain_core", "langgraph", "mcp", "msgspec", "openai", "typing_extensions"},
     ),
     "cli": (
-        {"cli", "server", "__init__", "integrations"},
+        {"cli", "server", "__init__", "integrations", "verifying"},
         {"anyio", "mcp", "msgspec", "openai", "tqdm", "uvicorn"},
     ),
 }

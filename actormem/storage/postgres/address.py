@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import msgspec
-from psycopg import ProgrammingError
+from psycopg import ProgrammingError, pq
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from actormem.errors import UsageError
@@ -24,6 +24,7 @@ LEASE_S: Final = (
 LEASE_S_MIN, LEASE_S_MAX = 0.2, 600.0
 PORTS: Final = re.compile(r"[0-9,]*")  # of each host
 NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")  # what PostgreSQL takes unquoted, and never folds
+LIBPQ_NAMES: Final = frozenset(one.keyword.decode() for one in pq.Conninfo.get_defaults()) | {"ssl"}
 DEFAULTS: Final = {
     "connect_timeout": "10",  # seconds; libpq alone would wait as long as the kernel does, minutes
     "keepalives_idle": "10",
@@ -68,8 +69,16 @@ def parse_url(url: str) -> Database:
     own, rest = dict[str, str](), list[str]()
     for part in query.split("&") if query else ():
         name, _, value = part.partition("=")
+        if name in own:
+            raise UsageError(f"the URL of the database has {name} twice")
         if name in ("schema", "lease_s"):
             own[name] = unquote(value)
+        elif name not in LIBPQ_NAMES and "@" not in query:  # a ? may be a letter of the password
+            told = f" {name!r}" if re.fullmatch("[a-z_]+", name) else ""
+            raise UsageError(
+                f"the URL of the database has an option{told} that neither we nor libpq know",
+                hint="ours are schema and lease_s",
+            )
         else:
             rest.append(part)
     schema = own.get("schema", SCHEMA)

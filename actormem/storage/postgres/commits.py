@@ -10,6 +10,7 @@ from typing import Final
 
 import psycopg
 
+from actormem.errors import StorageError
 from actormem.storage.postgres import item_rows, session_rows
 from actormem.storage.postgres.address import Database
 from actormem.storage.postgres.connections import (
@@ -84,6 +85,12 @@ class Committing:
             except LostBeforeCommitError:
                 self._reconnect()
                 self._send(group)
+        except LostInCommitError as error:
+            raise StorageError(
+                "the connection to the database was lost while a commit was on its way: it may be stored, or not;"
+                " open the memory again, and send the same ids again",
+                path=self._database.place,
+            ) from error.__cause__
         except Exception as error:
             cause = error.__cause__ if isinstance(error, LostBeforeCommitError) else error
             assert isinstance(cause, Exception)
@@ -117,6 +124,8 @@ class Committing:
             if connection.closed and not committing:
                 raise LostBeforeCommitError from error
             self._abort(connection)
+            if connection.closed and committing:
+                raise LostInCommitError from error
             if not connection.closed and not is_ours(connection, self._lease.fence):
                 # Whatever it was that failed: what is known here by heart is not true any more.
                 raise fenced(connection, self._lease.fence, self._database) from error
@@ -145,6 +154,10 @@ def _check_end(done: Cursor) -> None:
     """A transaction that failed ends without an error, too."""
     if done.statusmessage != "COMMIT":
         raise AssertionError("the transaction was rolled back")
+
+
+class LostInCommitError(Exception):
+    """The connection was lost after the end of the transaction was sent, before its answer came."""
 
 
 class LostBeforeCommitError(Exception):

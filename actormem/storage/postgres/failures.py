@@ -7,7 +7,7 @@ from actormem.errors import ActorMemError, CorruptError, StorageError, UsageErro
 from actormem.storage.failures import DamagedRowError
 from actormem.storage.postgres.address import Database
 
-__all__ = ["opening_error", "postgres_error", "reason_of"]
+__all__ = ["asking_reason", "opening_error", "postgres_error", "reason_of"]
 
 LINE_CHARS_MAX = 400  # a host name with many addresses tells of each
 DAMAGED = ("XX001", "XX002")  # data_corrupted, index_corrupted: what PostgreSQL's own checksums find
@@ -50,8 +50,16 @@ def opening_error(error: psycopg.Error, database: Database) -> ActorMemError:
 
 def reason_of(error: psycopg.Error, database: Database) -> str:
     """What libpq says of a connection, which names host, user and cause, as one line."""
-    told = _line(error)
-    password = conninfo_to_dict(database.conninfo).get("password")
+    return _without_password(_line(error), database.conninfo)
+
+
+def asking_reason(error: psycopg.Error, url: str) -> str:
+    """Why a database that a URL names did not answer: what libpq says of the connection, else the kind of error."""
+    return _without_password(_line(error), url) if _of_connection(error) else _told(error)
+
+
+def _without_password(told: str, conninfo: str) -> str:
+    password = conninfo_to_dict(conninfo).get("password")
     return told.replace(str(password), "***") if password else told
 
 
