@@ -48,8 +48,8 @@ class Cluster:
     Args:
         place: A folder that every node sees, or a `postgresql://` URL; its `schema` parameter (default `actormem`) is
             what the schemas of the shards begin with.
-        shards: How many, 1 to 1,000. Chosen once: about four for each processor core you may ever want. A shard uses
-            one core at most, and with nothing to do some 0.2 GB of memory.
+        shards: How many, 1 to 1,000. Chosen once: take four times what `benchmarks.capacity` says. A shard uses one
+            core at most, and with nothing to do some 0.2 GB of memory.
         turn_wait_s: Seconds a turn waits at most for the turn before it.
         start_s: Seconds the shards have to open, one after another where cores are few.
         detached: Whether the shards go on when this is left, or its process ends; `stop` ends them. Where False, they
