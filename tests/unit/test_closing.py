@@ -97,7 +97,7 @@ async def test_a_disk_that_hangs_holds_closing_up_no_longer_than_its_deadlines_a
     assert isinstance(error, actormem.StoppedError)
     assert runtime.remaining is None
     [line] = lines(caplog)
-    told_line = "closed; the disk does not say what is left to do; actors cut off: 2"
+    told_line = "closed; the record does not say what is left to do; actors cut off: 2"
     assert line == told_line, (
         "the session that waits for the disk; with no time at all, its owner's memory too"
     )
