@@ -34,6 +34,7 @@ from actormem.core.context.trace import Trace
 from actormem.core.live import LiveEvent
 from actormem.core.values import JsonValue, SessionKey
 from actormem.errors import ActorMemError, StoppedError, UsageError
+from actormem.interruptible import result_of
 
 __all__ = ["Runtime", "Session", "SessionTask", "Turn", "open"]
 
@@ -77,7 +78,7 @@ class LoopThread:
             self._abandon(work)
             raise
         try:
-            return waiting.result()
+            return result_of(waiting)
         except CancelledError:
             raise _closed() from None
         except BaseException:
@@ -346,7 +347,7 @@ def _opens(
                 yield Runtime(loop, inner)
             finally:
                 loop.answer(left.set)
-                closing.result()
+                result_of(closing)
 
     return opened
 

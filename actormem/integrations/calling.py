@@ -13,6 +13,7 @@ import anyio
 from anyio.from_thread import BlockingPortal
 
 from actormem import UsageError
+from actormem.interruptible import result_of
 
 __all__ = ["LoopCalls", "together"]
 
@@ -52,7 +53,7 @@ class LoopCalls:
             )
         waiting = self._begun(call)
         try:
-            return waiting.result()
+            return result_of(waiting)
         except BaseException:
             waiting.cancel()
             raise

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tidy import source
 
-INNER = {"errors", "limits"}
+INNER = {"errors", "interruptible", "limits"}
 FRONT = {
     "blocking",
     "closing",
@@ -31,6 +31,7 @@ FRONT = {
 PARTS = {
     # part: (parts of ours it may import, packages of others)
     "errors": (set(), set()),
+    "interruptible": (set(), set()),
     "limits": (set(), set()),
     "core": (INNER | {"core"}, {"msgspec", "numpy", "Stemmer"}),
     "ports": (INNER | {"core"}, {"msgspec", "numpy"}),
@@ -95,7 +96,7 @@ PARTS = {
         {"anyio", "msgspec", "prometheus_client", "psycopg", "ray", "sniffio"},
     ),
     "integrations": (
-        {"__init__", "integrations"},
+        {"__init__", "integrations", "interruptible"},
         {"agents", "anyio", "langchain_core", "langgraph", "mcp", "msgspec", "openai", "typing_extensions"},
     ),
     "cli": (
