@@ -8,8 +8,9 @@ Measured, over a made-up conversation of 200 turns, Chinese and English in turn,
              hundred turns after they were said; the question names what was ordered and no character of the number
   survived   of all planted order numbers, asked for or not, those that stand in the last context
   side       with an LLM for background work: tokens of its prompts and replies, as a share of the tokens that the
-             conversation itself has, each message counted once; turns follow one another at once in that row, which has
-             a part in its other figures, too: a summary may come later
+             conversation itself has, each message counted once; in one row turns follow one another at once, which has
+             a part in its other figures, too (a summary may come later), in the next a minute passes between two, by a
+             clock that does not wait
   epochs     how often a context was not an extension of the one before
   over       contexts above the budget; must be 0
 
@@ -17,7 +18,7 @@ With `--frontier`, the same, with one seed, over `compact_at`, `compact_to` and 
 settings no other beats in both tokens sent and prefix. The defaults of `Budget` were chosen from it.
 
 Not measured: a model's reading of the context, how good an LLM's summaries are (they are extractive here; the LLM of
-the last row says the beginning of what it is to summarize, and finds no facts), time.
+the last rows says the beginning of what it is to summarize, and finds no facts), time.
 
 Corpus: `benchmarks.conversation`, from three seeds; every fourth turn asks for an order number said before.
 
@@ -35,6 +36,7 @@ import msgspec
 
 import actormem
 from actormem.adapters.toktok import ToktokTokenizer
+from actormem.testing.clock import FakeClock
 from benchmarks import report
 from benchmarks.conversation import Order, conversation
 from benchmarks.side_llm import SideLLM
@@ -48,6 +50,7 @@ ASK_AFTER = 10  # turns after it was said
 FRONTIER_BUDGET = 6_000
 COMPACT_AT = (0.6, 0.7, 0.75, 0.8, 0.9)
 COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
+PAUSE_S = 60.0  # in which people read and type
 RECALL_TOKENS = (120, 200, 300)
 SHARES = ("sent", "prefix", "answered", "survived", "side")
 COUNTS = ("epochs", "over")
@@ -64,6 +67,7 @@ TARGETS = (
     report.Target(
         about="side tokens at 6,000, of the conversation's own", row="6000, LLM", figure="side", at_most=1.5
     ),
+    report.Target(about="the same with pauses", row="6000, LLM, pauses", figure="side", at_most=1.5),
 )
 
 
@@ -73,6 +77,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     turn_count: int = 200
     seeds: tuple[int, ...] = SEEDS
     budgets: tuple[int, ...] = (2_000, 6_000, 16_000)
+    work_s: float = 0.05  # really waited in each pause, for what is done in threads
 
 
 FULL = Size()
@@ -126,17 +131,28 @@ def talk(turn_count: int, seed: int) -> Iterator[Spoken]:
 
 
 async def play(
-    budget: actormem.Budget, embedder: str, turn_count: int, seed: int, llm: SideLLM | None = None
+    budget: actormem.Budget,
+    embedder: str,
+    turn_count: int,
+    seed: int,
+    llm: SideLLM | None = None,
+    *,
+    pause_s: float = 0.0,
+    work_s: float = 0.0,
 ) -> Sent:
     """What one conversation sends under a budget; background work is done before each turn.
 
     With an LLM it goes on beside the turns: to wait for it would have every message read for facts by itself, and not
     several in one call.
+
+    Args:
+        pause_s, work_s: Between two turns, with an LLM: by the runtime's clock, and by everyone's.
     """
     sent = Sent()
+    clock = FakeClock()
     before: list[bytes] = []
     numbers = [turn.order.number.encode() for turn in conversation(turn_count, seed) if turn.order]
-    async with actormem.open(None, embedder=embedder, llm=llm) as runtime:
+    async with actormem.open(None, embedder=embedder, llm=llm, clock=clock) as runtime:
         system = "You are a patient assistant. 用用户的语言回答。"
         session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=system, budget=budget)
         for spoken in talk(turn_count, seed):
@@ -150,6 +166,9 @@ async def play(
                     sent.answered_count += any(spoken.asked.number.encode() in wire for wire in wires)
                 before = wires
                 turn.reply(spoken.reply)
+            if pause_s:
+                await anyio.sleep(work_s)
+                await clock.advance(pause_s)
         await runtime.settle()
     last = b"".join(before)
     sent.survived_share = sum(number in last for number in numbers) / len(numbers)
@@ -190,9 +209,14 @@ async def measure(size: Size, embedder: str) -> dict[str, dict[str, report.Sprea
         print(f"budget {context:,}", file=sys.stderr)
         found[f"{context}"] = await figures(actormem.Budget(context=context), embedder, size)
     middle = size.budgets[len(size.budgets) // 2]
-    print(f"budget {middle:,}, LLM", file=sys.stderr)
-    sent = await play(actormem.Budget(context=middle), embedder, size.turn_count, size.seeds[0], SideLLM())
-    return found | {f"{middle}, LLM": report.spreads([sent.shares()])}
+    for name, pause_s in ((f"{middle}, LLM", 0.0), (f"{middle}, LLM, pauses", PAUSE_S)):
+        print(f"budget {name}", file=sys.stderr)
+        sent = await play(
+            actormem.Budget(context=middle), embedder, size.turn_count, size.seeds[0], SideLLM(),
+            pause_s=pause_s, work_s=size.work_s,
+        )  # fmt: skip
+        found[name] = report.spreads([sent.shares()])
+    return found
 
 
 async def frontier(size: Size, embedder: str) -> dict[str, dict[str, report.Spread]]:

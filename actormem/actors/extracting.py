@@ -37,7 +37,10 @@ __all__ = ["EXTRACT_INTENTS", "Extracting"]
 
 EXTRACT_INTENTS: Final = "extract:"  # what the names of our intents begin with
 BATCH_MESSAGES: Final = 12  # of one call: enough to share the instructions, few enough to be read with care
-QUIET_S: Final = 30.0  # without a message of the owner before fewer than a batch are read
+QUIET_S: Final = (
+    300.0  # without a message of the owner before fewer than a batch are read: who thinks or types comes back
+)
+ELSEWHERE_S: Final = 30.0  # the same once somebody has asked who does not see those messages himself
 WAITING_MAX: Final = 64  # messages of one owner that wait for a dead LLM; the oldest gives way
 CALLS_MAX: Final = 2  # failed calls for one message, of three tries each, before it is given up
 RETRY_S: Final = 60.0  # after a failed call nothing is called for this owner for as long
@@ -76,6 +79,7 @@ class Extracting:
         self._rest_until_s = 0.0
         self._running = False
         self._hurried = False
+        self._asked_elsewhere = False
         self._wake = anyio.Event()
         self._taken = anyio.Event()
 
@@ -169,6 +173,12 @@ class Extracting:
             self._hurried = True
             self._wake.set()
 
+    def asked(self, session_id: str) -> None:
+        """A query came from this session, or from outside of all: what others have said is wanted sooner."""
+        if not self._asked_elsewhere and any(session != session_id for session, _ in self._waiting):
+            self._asked_elsewhere = True
+            self._wake.set()
+
     def _llm(self) -> LLM | None:
         """The LLM, if it is to be asked for facts."""
         llm = self._services.llm
@@ -190,13 +200,14 @@ class Extracting:
             self._services.counters.extractions_failed += 1
             self._rest_until_s = self._services.clock.monotonic_s() + RETRY_S
         finally:
-            self._running = self._hurried = False
+            self._running = self._hurried = self._asked_elsewhere = False
             self._done()
 
     async def _time_has_come(self) -> bool:
         """Wait for a reason to call; True where one has to look again."""
         ready = self._hurried or len(self._waiting) >= BATCH_MESSAGES
-        left_s = self._heard_s + QUIET_S - self._services.clock.monotonic_s()
+        quiet_s = ELSEWHERE_S if self._asked_elsewhere else QUIET_S
+        left_s = self._heard_s + quiet_s - self._services.clock.monotonic_s()
         if ready or left_s <= RIPE_S or any(one.urgent for one in self._waiting.values()):
             return False
         self._wake = anyio.Event()

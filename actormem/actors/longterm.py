@@ -176,6 +176,7 @@ class LongTermActor:
         match message:
             case say.RecallItems():
                 assert reply is not None
+                self._extracting.asked(message.session_id)
                 reply.answer(await self._recall(message))
             case say.PrepareRecall():
                 if len(self._partition) <= SEARCH_INLINE_ROWS:

@@ -12,7 +12,7 @@ import pytest
 
 import actormem
 from actormem import UsageError
-from actormem.actors.extracting import BATCH_MESSAGES
+from actormem.actors.extracting import BATCH_MESSAGES, ELSEWHERE_S, QUIET_S
 from actormem.errors import ProviderError
 from tests.runtimes import FakeClock, ScriptedLLM, Wire, answered, files_holding, opened, settle, until, words
 
@@ -94,13 +94,45 @@ async def test_fewer_are_read_once_the_owner_is_quiet() -> None:
     async with opened(llm=llm, extract=True, clock=clock) as runtime:
         session = await runtime.spawn("s", user="ada")
         await talk(session, 2)
-        await clock.advance(29)
+        await clock.advance(QUIET_S - 1)
         await talk(session, 1, 2)
-        await clock.advance(29)
+        await clock.advance(QUIET_S - 1)
         assert llm.call_count == 0, "somebody still speaks"
         await clock.advance(1.5)
         await until(lambda: done(runtime, 3))
         assert llm.call_count == 1
+
+
+async def test_a_minute_between_two_messages_does_not_have_each_read_by_itself() -> None:
+    llm, clock = ScriptedLLM(echo), FakeClock()
+    async with opened(llm=llm, extract=True, clock=clock) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        for number in range(BATCH_MESSAGES):
+            assert llm.call_count == 0
+            await talk(session, 1, number)
+            await clock.advance(60)
+        await until(lambda: done(runtime, BATCH_MESSAGES))
+        assert llm.call_count == 1
+
+
+@pytest.mark.parametrize("by", ["a session", "a caller"])
+async def test_what_somebody_asks_for_who_did_not_hear_it_is_read_sooner(by: str) -> None:
+    llm, clock = ScriptedLLM(echo), FakeClock()
+    async with opened(llm=llm, extract=True, clock=clock) as runtime:
+        session = await runtime.spawn("s", user="ada")
+        await talk(session, 2)
+        await runtime.recall("Where is the cabin?", user="bob")
+        await clock.advance(ELSEWHERE_S + 1)
+        assert llm.call_count == 0, "nobody of this owner asked"
+        if by == "a caller":
+            await runtime.recall("Where is the cabin?", user="ada")
+        else:
+            await answered(await runtime.spawn("t", user="ada"), "Where is the cabin that I spoke of?")
+        await until(lambda: done(runtime, 2))
+        assert llm.call_count == 1
+        await talk(session, 1, 2)
+        await clock.advance(ELSEWHERE_S + 1)
+        assert llm.call_count == 1, "what is said after it waits as ever"
 
 
 async def test_settle_waits_until_what_waits_is_read() -> None:
@@ -390,7 +422,7 @@ async def test_what_waited_is_read_after_a_restart_once(tmp_path: Path) -> None:
     async with opened(tmp_path, llm=llm, extract=True, clock=clock) as runtime:
         assert runtime.statistics().longterm.residents == 1, "it is awake before anybody speaks"
         assert await values(runtime, "first_word") == []
-        await clock.advance(31)
+        await clock.advance(QUIET_S + 1)
         await until(lambda: done(runtime, 3))
         assert [one["text"].split()[0] for one in asked(llm.prompts[0])] == ["Cabin0", "Cabin1", "Cabin2"]
         await runtime.settle()
@@ -460,7 +492,7 @@ async def test_what_is_forgotten_while_it_waits_or_is_read_is_never_written(
         await answered(await runtime.spawn("t", user="ada"), "Hello there.")
         await until(lambda: done(runtime, 1, "allergy"))
         if in_flight_too:
-            await clock.advance(31)
+            await clock.advance(ELSEWHERE_S + 1)
             await until(lambda: in_flight(llm, 1))
         await erase(runtime)
         assert llm.wait_for is not None
