@@ -65,19 +65,19 @@ LEVELS: tuple[Durability, ...] = ("power", "process")
 SEED = 5
 CHILD_S_MAX = 1_200.0
 COLUMNS = (
-    report.Column("acknowledged/s", "acknowledged_per_s", "{:,.0f}"),
-    report.Column("processor µs", "processor_us", "{:,.0f}"),
-    report.Column("settled/s", "settled_per_s", "{:,.0f}"),
-    report.Column("record/s", "record_per_s", "{:,.0f}"),
-    report.Column("ack p50 ms", "ack_p50_ms"),
-    report.Column("p95", "ack_p95_ms"),
-    report.Column("alone p50 ms", "alone_p50_ms"),
-    report.Column("p95", "alone_p95_ms"),
-    report.Column("recovery s", "recovery_s", "{:.2f}"),
-    report.Column("processor", "recovery_processor_s", "{:.2f}"),
-    report.Column("open", "open_s", "{:.2f}"),
-    report.Column("spawn", "spawn_s", "{:.3f}"),
-    report.Column("context", "context_s", "{:.3f}"),
+    report.Column("acknowledged/s", "acknowledged_per_s", "{:,.0f}", better="more"),
+    report.Column("processor µs", "processor_us", "{:,.0f}", better="less"),
+    report.Column("settled/s", "settled_per_s", "{:,.0f}", better="more"),
+    report.Column("record/s", "record_per_s", "{:,.0f}", better="more"),
+    report.Column("ack p50 ms", "ack_p50_ms", better="less"),
+    report.Column("p95", "ack_p95_ms", better="less"),
+    report.Column("alone p50 ms", "alone_p50_ms", better="less"),
+    report.Column("p95", "alone_p95_ms", better="less"),
+    report.Column("recovery s", "recovery_s", "{:.2f}", better="less"),
+    report.Column("processor", "recovery_processor_s", "{:.2f}", better="less"),
+    report.Column("open", "open_s", "{:.2f}", better="less"),
+    report.Column("spawn", "spawn_s", "{:.3f}", better="less"),
+    report.Column("context", "context_s", "{:.3f}", better="less"),
 )
 TARGETS = (
     report.Target(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -30,11 +30,18 @@ class Spread(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A figure as it is shown: its title, its name in the JSON file, and how a number of it is written."""
+    """A figure as it is shown.
+
+    Attributes:
+        figure: Its name in the JSON file.
+        form: How a number of it is written.
+        better: Which way it is better; empty where neither is: then it is not judged against an older run.
+    """
 
     title: str
     figure: str
     form: str = "{:,.1f}"
+    better: Literal["less", "more", ""] = ""
 
     def cell(self, value: float | None) -> str:
         """The number as it is written; `-` where there is none."""

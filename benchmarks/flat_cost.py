@@ -41,7 +41,9 @@ WORDS = 20_000
 MESSAGE_WORDS = 24
 LEAST_MS = 1e-6  # a step that took no time that a clock can tell
 STEPS = ("append_ms", "context_ms", "recall_ms")
-COLUMNS = tuple(report.Column(name.replace("_", " "), name, "{:.2f}") for name in (*STEPS, "waking_ms"))
+COLUMNS = tuple(
+    report.Column(name.replace("_", " "), name, "{:.2f}", better="less") for name in (*STEPS, "waking_ms")
+)
 TARGETS = tuple(
     report.Target(
         about=f"{name}, after 10,000 messages against 100,", row="ratio", figure=f"{name}_ms", at_most=2.0

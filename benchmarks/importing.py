@@ -41,13 +41,13 @@ TURNS_EACH = 100  # of one made-up conversation; a log is several
 TICK_S = 0.001
 QUERY_PAUSE_S = 0.25
 COLUMNS = (
-    report.Column("import/s", "import_per_s", "{:,.0f}"),
-    report.Column("settled/s", "settled_per_s", "{:,.0f}"),
-    report.Column("processor ms", "processor_ms"),
-    report.Column("gap p99 ms", "gap_p99_ms"),
-    report.Column("max", "gap_max_ms", "{:,.0f}"),
-    report.Column("query p50 ms", "query_p50_ms"),
-    report.Column("max", "query_max_ms", "{:,.0f}"),
+    report.Column("import/s", "import_per_s", "{:,.0f}", better="more"),
+    report.Column("settled/s", "settled_per_s", "{:,.0f}", better="more"),
+    report.Column("processor ms", "processor_ms", better="less"),
+    report.Column("gap p99 ms", "gap_p99_ms", better="less"),
+    report.Column("max", "gap_max_ms", "{:,.0f}", better="less"),
+    report.Column("query p50 ms", "query_p50_ms", better="less"),
+    report.Column("max", "query_max_ms", "{:,.0f}", better="less"),
 )
 
 

@@ -40,16 +40,16 @@ BULK = 50  # fits the default mailbox
 TIMEOUT_S = 30.0
 PEER_S_MAX = 120.0
 COLUMNS = (
-    report.Column("tell µs", "tell_us", "{:.2f}"),
-    report.Column("/s", "tells_per_s", "{:,.0f}"),
-    report.Column("× queue", "tell_times_queue", "{:.2f}"),
-    report.Column("ask µs", "ask_us", "{:.1f}"),
-    report.Column("/s", "asks_per_s", "{:,.0f}"),
-    report.Column("× queue", "ask_times_queue", "{:.2f}"),
-    report.Column("p50 µs", "ask_p50_us", "{:.0f}"),
-    report.Column("p99", "ask_p99_us", "{:.0f}"),
-    report.Column("p99 cpu", "ask_p99_processor_us", "{:.0f}"),
-    report.Column("burst p99 ms", "burst_p99_ms", "{:.1f}"),
+    report.Column("tell µs", "tell_us", "{:.2f}", better="less"),
+    report.Column("/s", "tells_per_s", "{:,.0f}", better="more"),
+    report.Column("× queue", "tell_times_queue", "{:.2f}", better="less"),
+    report.Column("ask µs", "ask_us", "{:.1f}", better="less"),
+    report.Column("/s", "asks_per_s", "{:,.0f}", better="more"),
+    report.Column("× queue", "ask_times_queue", "{:.2f}", better="less"),
+    report.Column("p50 µs", "ask_p50_us", "{:.0f}", better="less"),
+    report.Column("p99", "ask_p99_us", "{:.0f}", better="less"),
+    report.Column("p99 cpu", "ask_p99_processor_us", "{:.0f}", better="less"),
+    report.Column("burst p99 ms", "burst_p99_ms", "{:.1f}", better="less"),
 )
 TARGETS = (
     report.Target(about="tell on asyncio, × queue", row="asyncio", figure="tell_times_queue", at_most=2.0),
@@ -280,6 +280,7 @@ def main(given: Sequence[str] | None = None) -> int:
         measure,
         lambda size: f"{size.tell_count:,} tells, {size.ask_count:,} asks, {size.repeat_count} repeats",
         columns=COLUMNS,
+        is_peer=lambda row: row not in loops(),
         targets=TARGETS,
         charted=charted,
         notes=missing,

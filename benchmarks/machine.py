@@ -23,13 +23,13 @@ PACKAGES = (
 
 
 def machine() -> dict[str, str]:
-    """Where it ran: system, processor, cores this process may use, Python, and how busy it was (1 minute)."""
+    """Where it ran: system, processor, cores this process may use, Python, and its load averages."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "processor": _processor(),
         "cores": str(_core_count()),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "load": f"{os.getloadavg()[0]:.2f}",
+        "load": " ".join(f"{average:.2f}" for average in load()),
     }
 
 

@@ -44,24 +44,26 @@ EMBEDDING_S = 0.02  # of the scripted embedder: a server near by
 BUDGET_TOKENS = 6_000
 SEED = 20_240_229
 COLUMNS = (
-    report.Column("context p50 ms", "context_p50_ms"),
-    report.Column("p95", "context_p95_ms"),
-    report.Column("max", "context_max_ms"),
-    report.Column("beyond p50 ms", "beyond_p50_ms"),
-    report.Column("p95", "beyond_p95_ms"),
-    report.Column("max", "beyond_max_ms"),
-    report.Column("end p50 ms", "end_p50_ms"),
-    report.Column("p95", "end_p95_ms"),
-    report.Column("sent", "sent_share", "{:.3f}"),
-    report.Column("prefix", "prefix_share", "{:.3f}"),
-    report.Column("in context", "orders_in_context_share", "{:.3f}"),
-    report.Column("or recalled", "orders_recalled_share", "{:.3f}"),
-    report.Column("degraded", "degraded_count", "{:.0f}"),
+    report.Column("context p50 ms", "context_p50_ms", better="less"),
+    report.Column("p95", "context_p95_ms", better="less"),
+    report.Column("max", "context_max_ms", better="less"),
+    report.Column("beyond p50 ms", "beyond_p50_ms", better="less"),
+    report.Column("p95", "beyond_p95_ms", better="less"),
+    report.Column("max", "beyond_max_ms", better="less"),
+    report.Column("end p50 ms", "end_p50_ms", better="less"),
+    report.Column("p95", "end_p95_ms", better="less"),
+    report.Column("sent", "sent_share", "{:.3f}", better="less"),
+    report.Column("prefix", "prefix_share", "{:.3f}", better="more"),
+    report.Column("in context", "orders_in_context_share", "{:.3f}", better="more"),
+    report.Column("or recalled", "orders_recalled_share", "{:.3f}", better="more"),
+    report.Column("degraded", "degraded_count", "{:.0f}", better="less"),
 )
 TARGETS = (
     report.Target(about="beyond the embedding, p50 ms", row="scripted", figure="beyond_p50_ms", at_most=1),
     report.Target(about="beyond the embedding, p95 ms", row="scripted", figure="beyond_p95_ms", at_most=3),
-    report.Target(about="beyond the embedding, max ms", row="scripted", figure="beyond_max_ms", at_most=15),
+    report.Target(
+        about="beyond the embedding, max ms", row="scripted", figure="beyond_max_ms", at_most=15, worst=True
+    ),
     report.Target(about="with the local embedder, p50 ms", row="local", figure="context_p50_ms", at_most=5),
 )
 

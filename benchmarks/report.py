@@ -75,6 +75,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         about: The benchmark's own text.
         measured_at: UTC, when it had ended.
         load: Load averages of 1, 5 and 15 minutes, before and after.
+        peers: Rows that are not ours: what others do, and floors. They are not judged against an older run.
         settings: The size and all else that was chosen; results with other settings are not compared.
         columns: Which figures the table shows, and how they are written.
         notes: Lines a reader needs beside the table.
@@ -92,6 +93,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     figures: dict[str, dict[str, Spread]]
     targets: tuple[Verdict, ...] = ()
     columns: tuple[Column, ...] = ()
+    peers: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
     notes: tuple[str, ...] = ()
     quick: bool = False
@@ -150,6 +152,7 @@ def result_of(
     found: Found,
     *,
     columns: Sequence[Column] = (),
+    is_peer: Callable[[str], bool] | None = None,
     targets: Sequence[Target] = (),
     charts: Sequence[Chart] = (),
     notes: Sequence[str] = (),
@@ -159,6 +162,7 @@ def result_of(
     Args:
         where: What `machine` said before the measuring: afterwards the load is the benchmark's own.
         settings: A struct or a mapping.
+        is_peer: Whether a row, by its name, is not ours: what another does, or a floor. None: all are ours.
     """
     return Result(
         name=name,
@@ -167,11 +171,12 @@ def result_of(
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=dict(where),
         versions=versions(),
-        load={"before": (float(where["load"]),), "after": load()},
+        load={"before": tuple(map(float, where["load"].split())), "after": load()},
         settings=msgspec.to_builtins(settings),
         figures={row: dict(figures) for row, figures in found.items()},
         targets=judged(targets, found),
         columns=tuple(columns) or columns_of(found),
+        peers=tuple(row for row in found if is_peer and is_peer(row)),
         charts=tuple(charts),
         notes=tuple(notes),
     )
@@ -218,6 +223,7 @@ def run(
     shown: Callable[[Found], str] | None = None,
     *,
     columns: Sequence[Column] = (),
+    is_peer: Callable[[str], bool] | None = None,
     targets: Sequence[Target] = (),
     charted: Callable[[Found], Sequence[Chart]] | None = None,
     notes: Callable[[], Sequence[str]] | None = None,
@@ -229,6 +235,7 @@ def run(
         sizes: The full one, and that of `--quick`.
         said: What was measured, in a line.
         shown: The table; None takes one of `columns`.
+        is_peer: Whether a row is not ours, as `result_of` has it.
         charted: The charts of what was found.
         notes: Lines below the table, asked for when all is measured.
 
@@ -247,10 +254,9 @@ def run(
     print(shown(found) if shown else spread_table("", columns or columns_of(found), found))
     charts = charted(found) if charted else ()
     told_notes = notes() if notes else ()
-    finish(
-        options,
-        result_of(
-            name, doc, where, size, found, columns=columns, targets=targets, charts=charts, notes=told_notes
-        ),
-    )
+    result = result_of(
+        name, doc, where, size, found,
+        columns=columns, is_peer=is_peer, targets=targets, charts=charts, notes=told_notes,
+    )  # fmt: skip
+    finish(options, result)
     return 0

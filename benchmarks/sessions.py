@@ -49,26 +49,26 @@ SEED = 20_240_229
 IDLE_S = 60.0
 ROUNDS = 10
 COLUMNS = (
-    report.Column("spawn /s", "spawn_per_s", "{:,.0f}"),
-    report.Column("passivated KB", "passivated_kb"),
-    report.Column("awake KB", "awake_kb"),
-    report.Column("active KB", "active_kb"),
-    report.Column("with memory", "with_memory_kb"),
-    report.Column("wake p50 ms", "wake_p50_ms"),
-    report.Column("p95", "wake_p95_ms"),
-    report.Column("max", "wake_max_ms"),
-    report.Column("slope KB", "slope_kb"),
-    report.Column("tasks", "tasks_left", "{:.0f}"),
-    report.Column("threads", "threads_left", "{:.0f}"),
-    report.Column("files", "files_left", "{:.0f}"),
+    report.Column("spawn /s", "spawn_per_s", "{:,.0f}", better="more"),
+    report.Column("passivated KB", "passivated_kb", better="less"),
+    report.Column("awake KB", "awake_kb", better="less"),
+    report.Column("active KB", "active_kb", better="less"),
+    report.Column("with memory", "with_memory_kb", better="less"),
+    report.Column("wake p50 ms", "wake_p50_ms", better="less"),
+    report.Column("p95", "wake_p95_ms", better="less"),
+    report.Column("max", "wake_max_ms", better="less"),
+    report.Column("slope KB", "slope_kb", better="less"),
+    report.Column("tasks", "tasks_left", "{:.0f}", better="less"),
+    report.Column("threads", "threads_left", "{:.0f}", better="less"),
+    report.Column("files", "files_left", "{:.0f}", better="less"),
 )
 TARGETS = (
     report.Target(about="a passivated session, KB", row="sessions", figure="passivated_kb", at_most=2),
     report.Target(about="a session after ten turns, KB", row="sessions", figure="active_kb", at_most=12),
     report.Target(about="wake p50, ms", row="sessions", figure="wake_p50_ms", at_most=10),
-    report.Target(about="tasks left", row="sessions", figure="tasks_left", at_most=0),
-    report.Target(about="threads left", row="sessions", figure="threads_left", at_most=0),
-    report.Target(about="files left", row="sessions", figure="files_left", at_most=0),
+    report.Target(about="tasks left", row="sessions", figure="tasks_left", at_most=0, worst=True),
+    report.Target(about="threads left", row="sessions", figure="threads_left", at_most=0, worst=True),
+    report.Target(about="files left", row="sessions", figure="files_left", at_most=0, worst=True),
 )
 
 

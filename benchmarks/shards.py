@@ -46,15 +46,15 @@ BUDGET_TOKENS = 6_000
 CORES_MIN = 4  # two shards, who asks them, and everybody else
 WRONG_CALL = 2
 COLUMNS = (
-    report.Column("context p50 ms", "context_p50_ms"),
-    report.Column("p95", "context_p95_ms"),
-    report.Column("end p50 ms", "end_p50_ms"),
-    report.Column("p95", "end_p95_ms"),
-    report.Column("turns/s", "turns_per_s"),
-    report.Column("speedup", "speedup", "{:.2f}"),
-    report.Column("here", "speedup_here", "{:.2f}"),
-    report.Column("shard ms", "shard_ms"),
-    report.Column("driver ms", "driver_ms"),
+    report.Column("context p50 ms", "context_p50_ms", better="less"),
+    report.Column("p95", "context_p95_ms", better="less"),
+    report.Column("end p50 ms", "end_p50_ms", better="less"),
+    report.Column("p95", "end_p95_ms", better="less"),
+    report.Column("turns/s", "turns_per_s", better="more"),
+    report.Column("speedup", "speedup", "{:.2f}", better="more"),
+    report.Column("here", "speedup_here", "{:.2f}", better="more"),
+    report.Column("shard ms", "shard_ms", better="less"),
+    report.Column("driver ms", "driver_ms", better="less"),
 )
 TARGETS = (
     report.Target(about="added to a context, p95 ms", row="added", figure="context_p95_ms", at_most=8),

@@ -52,14 +52,15 @@ COMPACT_AT = (0.6, 0.7, 0.75, 0.8, 0.9)
 COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
 PAUSE_S = 60.0  # in which people read and type
 RECALL_TOKENS = (120, 200, 300)
-SHARES = ("sent", "prefix", "answered", "survived", "side")
-COUNTS = ("epochs", "over")
 COLUMNS = (
-    *(report.Column(name, name, "{:.3f}") for name in SHARES),
-    *(report.Column(name, name, "{:.0f}") for name in COUNTS),
+    report.Column("sent", "sent", "{:.3f}", better="less"),
+    report.Column("prefix", "prefix", "{:.3f}", better="more"),
+    report.Column("answered", "answered", "{:.3f}", better="more"),
+    report.Column("survived", "survived", "{:.3f}", better="more"),
+    report.Column("side", "side", "{:.3f}", better="less"),
+    report.Column("epochs", "epochs", "{:.0f}", better="less"),
+    report.Column("over", "over", "{:.0f}", better="less"),
 )
-
-
 TARGETS = (
     report.Target(about="sent at 6,000, of full history", row="6000", figure="sent", at_most=0.18),
     report.Target(about="prefix at 6,000", row="6000", figure="prefix", at_least=0.85),
@@ -68,6 +69,10 @@ TARGETS = (
         about="side tokens at 6,000, of the conversation's own", row="6000, LLM", figure="side", at_most=1.5
     ),
     report.Target(about="the same with pauses", row="6000, LLM, pauses", figure="side", at_most=1.5),
+    *(
+        report.Target(about=f"contexts above {row}", row=row, figure="over", at_most=0, worst=True)
+        for row in ("2000", "6000", "16000")
+    ),
 )
 
 
