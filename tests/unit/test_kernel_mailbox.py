@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import anyio
 import pytest
 
@@ -246,3 +249,25 @@ async def test_an_actor_that_never_waits_lets_other_tasks_run() -> None:
             await anyio.lowlevel.checkpoint()
         talker.open.set()  # reached only because the talker lets go
         assert len(talker.handled) <= 2 * HOLD_COUNT, "in the first round, or at the latest in the second"
+
+
+class Words:
+    """A message of which one can see whether anybody still has it."""
+
+
+class Echo(Gate):
+    async def receive(self, message: object, reply: Reply | None) -> None:
+        assert reply is not None
+        reply.answer(Words())
+
+
+async def test_an_actor_that_waits_keeps_neither_its_last_message_nor_the_answer() -> None:
+    async with ActorSystem(clock=FakeClock()) as system:
+        system.register("echo", lambda _: Echo(), mailbox_limit=2)
+        message = Words()
+        answer = await system.ref("echo", 1).ask(message, timeout_s=1)
+        kept = [weakref.ref(message), weakref.ref(answer)]
+        del message, answer
+        await settle()
+        gc.collect()
+        assert [one() for one in kept] == [None, None]
