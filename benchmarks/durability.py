@@ -25,7 +25,6 @@ To read it: each figure is the median of the repeats, the line below it the leas
 busy one by what the other processes leave.
 """
 
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -46,6 +45,7 @@ from actormem.storage.schema import Durability
 from benchmarks import report
 from benchmarks.flat_cost import Talker
 from benchmarks.postgres_server import installed, served
+from benchmarks.process import output_of
 
 __all__ = [
     "FULL",
@@ -230,11 +230,7 @@ async def recovering(count: int, repeat_count: int) -> list[dict[str, float]]:
 
 
 async def _child(*given: str) -> bytes:
-    with anyio.fail_after(CHILD_S_MAX):
-        done = await anyio.run_process(
-            [sys.executable, "-m", "benchmarks.durability_folder", *given], stderr=subprocess.PIPE
-        )
-    return done.stdout
+    return await output_of("benchmarks.durability_folder", *given, seconds_max=CHILD_S_MAX)
 
 
 def charted(found: report.Found) -> list[report.Chart]:

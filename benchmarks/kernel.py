@@ -20,7 +20,6 @@ of the repeats, the line below it the least and the greatest. `queue` rows are t
 crash, no restart. `queue, deadline` is the same with `asyncio.timeout` around each wait.
 """
 
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -32,6 +31,7 @@ from anyio import to_thread
 
 from actormem.kernel import ActorSystem, Ref, Reply, Scope
 from benchmarks import kernel_floor, report
+from benchmarks.process import output_of
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "peer"]
 
@@ -231,11 +231,8 @@ async def peer(size: Size) -> dict[str, float] | None:
     if not report.version("pykka"):
         return None
     counts = [str(size.tell_count), str(size.ask_count)]
-    with anyio.fail_after(PEER_S_MAX):
-        done = await anyio.run_process(
-            [sys.executable, "-m", "benchmarks.kernel_peer", *counts], stderr=subprocess.PIPE
-        )
-    return msgspec.json.decode(done.stdout, type=dict[str, float])
+    said = await output_of("benchmarks.kernel_peer", *counts, seconds_max=PEER_S_MAX)
+    return msgspec.json.decode(said, type=dict[str, float])
 
 
 def missing() -> list[str]:

@@ -221,6 +221,18 @@ def _measured(data: Set) -> dict[str, dict[str, float]]:
     return found
 
 
+def _results(sets: Sequence[Set], *, quick: bool) -> dict[str, dict[str, float]]:
+    """The figures by `set.embedder.category`."""
+    results: dict[str, dict[str, float]] = {}
+    for data in sets:
+        if not data.questions:
+            print(f"\n{data.name}: no question names evidence, nothing to measure")
+            continue
+        asked = data.first(QUICK_CONVERSATIONS, QUICK_QUESTIONS) if quick else data
+        results |= {f"{data.name}.{row}": one for row, one in _measured(asked).items()}
+    return results
+
+
 def charted(results: Mapping[str, Mapping[str, float]]) -> list[report.Chart]:
     """R@10 of each set, by embedder."""
     sets = list(dict.fromkeys(row.split(".")[0] for row in results))
@@ -254,14 +266,10 @@ def main(given: Sequence[str] | None = None) -> int:
         print(f"{parser.prog}: {missing}", file=sys.stderr)
         return 2
     print(report.heading(f"benchmarks.{NAME}", where))
-    results: dict[str, dict[str, float]] = {}
-    for data in sets:
-        if not data.questions:
-            print(f"\n{data.name}: no question names evidence, nothing to measure")
-            continue
-        asked = data.first(QUICK_CONVERSATIONS, QUICK_QUESTIONS) if options.quick else data
-        for row, one in _measured(asked).items():
-            results[f"{data.name}.{row}"] = one
+    try:
+        results = _results(sets, quick=options.quick)
+    except KeyboardInterrupt:
+        return report.stopped(NAME)
     settings = {"sets": [data.name for data in sets], "quick": options.quick}
     targets = [
         report.Target(about=f"{row}, of others", row=row, figure="foreign_count", at_most=0, worst=True)

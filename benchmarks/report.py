@@ -59,7 +59,6 @@ __all__ = [
     "table",
     "version",
     "versions",
-    "write_json",
 ]
 
 Size = TypeVar("Size")
@@ -201,16 +200,6 @@ def stopped(name: str) -> int:
     """Say that Ctrl-C has ended a benchmark; its exit code."""
     print(f"benchmarks.{name}: stopped, nothing is written", file=sys.stderr)
     return STOPPED
-
-
-def write_json(path: Path, name: str, where: Mapping[str, str], results: Mapping[str, float]) -> None:
-    """Write numbers that were measured once, each by `row.figure`, as `finish` writes spreads."""
-    found: dict[str, dict[str, Spread]] = {}
-    for key, value in results.items():
-        row, _, figure = key.rpartition(".")
-        found.setdefault(row, {})[figure] = spread([value])
-    result = result_of(name, "", where, {}, found)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
 
 
 def run(

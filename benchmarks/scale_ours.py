@@ -16,7 +16,8 @@ from actormem.limits import HNSW_ROWS_MIN
 from actormem.wiring import build_index
 from benchmarks import report
 from benchmarks.large_owner import StoredEmbedder, Vectors, owner_of
-from benchmarks.watching import resident_bytes, watched
+from benchmarks.process import resident_bytes
+from benchmarks.watching import watched
 
 __all__ = ["HITS", "Job", "graph_recall", "ours"]
 

@@ -16,9 +16,10 @@ from anyio.lowlevel import checkpoint
 
 from benchmarks import report
 from benchmarks.large_owner import Vectors
+from benchmarks.process import resident_bytes
 from benchmarks.scale_ours import HITS, Job, ours
 from benchmarks.scale_stores import Page, Store, opened
-from benchmarks.watching import resident_bytes, watched
+from benchmarks.watching import watched
 
 __all__ = ["main"]
 

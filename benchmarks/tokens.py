@@ -275,7 +275,7 @@ def charted(found: dict[str, dict[str, report.Spread]]) -> list[report.Chart]:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write the file; 0."""
+    """Measure, print the table, write the file; 0, or 130 if it was stopped by Ctrl-C."""
     parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
     parser.add_argument(
         "--frontier", action="store_true", help="over compact_at, compact_to and the notes' share"
@@ -286,7 +286,10 @@ def main(given: Sequence[str] | None = None) -> int:
     where = report.machine()
     print(report.heading(f"benchmarks.{NAME}", where))
     work = frontier if options.frontier else measure
-    found = anyio.run(work, size, options.embedder)
+    try:
+        found = anyio.run(work, size, options.embedder)
+    except KeyboardInterrupt:
+        return report.stopped(NAME)
     title = "at/to/recall" if options.frontier else "budget"
     print(report.spread_table(title, COLUMNS, found))
     if options.frontier:

@@ -1,17 +1,13 @@
-"""How long an event loop did not run while some work was done, and what memory a process holds."""
+"""How long an event loop did not run while some work was done."""
 
-import ctypes
-import gc
-import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from time import perf_counter, thread_time
 
 import anyio
 
 from benchmarks import report
 
-__all__ = ["resident_bytes", "watched"]
+__all__ = ["watched"]
 
 TICK_S = 0.001
 
@@ -40,17 +36,3 @@ async def watched(name: str, work: Callable[[], Awaitable[object]]) -> dict[str,
         f"{name}_gap_max_ms": max(gaps_ms, default=0.0),
         f"{name}_held_max_ms": max(held_ms, default=0.0),
     }
-
-
-def resident_bytes() -> int:
-    """What of this process is in memory, once the allocator has given back what is free; 0 where it is not told."""
-    gc.collect()
-    if sys.platform != "linux":
-        return 0
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    return 0
