@@ -336,6 +336,7 @@ def test_an_interrupt_ends_the_wait_and_the_memory_stays_sound(tmp_path: Path) -
 
 INTERRUPTED = """
 import signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 from actormem import blocking
 from actormem.testing import ScriptedEmbedder
 

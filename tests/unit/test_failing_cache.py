@@ -19,7 +19,7 @@ from tests.unit.test_faults import CANARY, Model, compare, live, passing, reply
 pytestmark = pytest.mark.anyio
 
 CALLS_MAX = 60  # of this short life: a loop over them ends
-SOME = 3  # one call in so many fails by default; each one with `pytest -m full`
+SOME = 7  # one call in so many fails by default; each one with `pytest -m full`
 EACH = pytest.param(1, marks=pytest.mark.full)
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actormem.core.facts.attributes import TABLE
@@ -41,6 +41,7 @@ def test_what_may_match_anything_gives_the_empty_piece(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("attribute", TABLE)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_a_cue_finds_what_its_pattern_finds(attribute: str, data: st.DataObject) -> None:
     pattern = re.compile(TABLE[attribute][3], re.IGNORECASE)
