@@ -6,6 +6,7 @@ A drawing has no colour of its own for axes and words: it takes those of the pag
 import io
 import re
 from collections.abc import Sequence
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Any, Literal
 
 import msgspec
 
-__all__ = ["Chart", "Series", "drawable", "drawing", "write_charts"]
+__all__ = ["Chart", "Series", "drawable", "drawing", "style_of", "write_charts"]
 
 MISSING = "plots need matplotlib, which is not installed: pip install '.[bench]'"
 WORDS = "#010203"  # stands for the page's own colour until the drawing is done
-COLOURS = ("#3b82c4", "#d9822b", "#3fa66b", "#c2528b", "#8f7ae5", "#8a8f98")
-MARKERS = "osD^vP"
+# Okabe and Ito's, told apart by colour-blind people too; grey and violet for their black and yellow, of which each is
+# lost on a light or a dark page. Series differ in their markers as well.
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8f98", "#8f6fd8")
+MARKERS = "osD^vPX*"
 # A file that stands in a page as a picture does not see the page's colours, but whether its reader likes it dark.
 ALONE = "<style>svg{color:#24292f}@media(prefers-color-scheme:dark){svg{color:#d0d7de}}</style>"
 SIZE_INCHES = (7.2, 3.4)
@@ -71,8 +74,18 @@ def write_charts(folder: Path, benchmark: str, charts: Sequence[Chart]) -> list[
     return written
 
 
-def drawing(chart: Chart) -> str:
-    """The chart as an `<svg>` element; the same chart gives the same text."""
+def style_of(place: int) -> tuple[str, str]:
+    """Colour and marker of a series by its place: each pair comes once among the first 64."""
+    rounds, at = divmod(place, len(COLOURS))
+    return COLOURS[at], MARKERS[(at + rounds) % len(MARKERS)]
+
+
+def drawing(chart: Chart, benchmark: str = "") -> str:
+    """The chart as an `<svg>` element with its title; the same chart gives the same text.
+
+    Args:
+        benchmark: Whose it is: ids of several drawings in one page begin with it and are apart.
+    """
     matplotlib: Any = import_module("matplotlib")
     figures: Any = import_module("matplotlib.figure")
     style = {
@@ -97,7 +110,9 @@ def drawing(chart: Chart) -> str:
         _plot(figure.add_subplot(), chart)
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     drawn = re.sub(r"<metadata>.*?</metadata>", "", text.getvalue(), flags=re.DOTALL)
-    return drawn[drawn.index("<svg") :].replace(WORDS, "currentColor")
+    drawn = re.sub(r'(\bid="|="#|url\(#)', rf"\1{benchmark}-{chart.name}-", drawn)
+    opening, rest = drawn[drawn.index("<svg") :].replace(WORDS, "currentColor").split(">", 1)
+    return f'{opening} role="img"><title>{escape(chart.title)}</title>{rest}'
 
 
 def _plot(axes: Any, chart: Chart) -> None:
@@ -107,7 +122,7 @@ def _plot(axes: Any, chart: Chart) -> None:
     else:
         joined = "-" if chart.kind == "lines" else "none"
         for place, series in enumerate(chart.series):
-            colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+            colour, marker = style_of(place)
             axes.plot(
                 series.x,
                 series.y,
@@ -133,7 +148,7 @@ def _bars(axes: Any, chart: Chart) -> None:
     width = 0.8 / len(chart.series)
     for place, series in enumerate(chart.series):
         lefts = [group + (place - (len(chart.series) - 1) / 2) * width for group in range(len(chart.labels))]
-        axes.bar(lefts, series.y, width * 0.92, color=COLOURS[place % len(COLOURS)], label=series.name)
+        axes.bar(lefts, series.y, width * 0.92, color=style_of(place)[0], label=series.name)
     crowded = sum(map(len, chart.labels)) > LABEL_CHARS
     turned = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks(range(len(chart.labels)), chart.labels, **turned)

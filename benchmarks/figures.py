@@ -18,7 +18,10 @@ __all__ = [
     "spread_table",
     "spreads",
     "table",
+    "tables_of",
 ]
+
+COLUMNS_MAX = 13  # side by side
 
 
 class Spread(msgspec.Struct, frozen=True):
@@ -42,6 +45,11 @@ class Column(msgspec.Struct, frozen=True):
     figure: str
     form: str = "{:,.1f}"
     better: Literal["less", "more", ""] = ""
+
+    def title_among(self, others: Sequence["Column"]) -> str:
+        """Its title; the words of the figure's name where another column of a table has the same title."""
+        alike = sum(other.title == self.title for other in others)
+        return self.figure.replace("_", " ") if alike > 1 else self.title
 
     def cell(self, value: float | None) -> str:
         """The number as it is written; `-` where there is none."""
@@ -87,6 +95,17 @@ def columns_of(found: Found) -> tuple[Column, ...]:
     """A column for every figure, for a benchmark that names none."""
     names = dict.fromkeys(name for figures in found.values() for name in figures)
     return tuple(Column(name.replace("_", " "), name, "{:,.3g}") for name in names)
+
+
+def tables_of(columns: Sequence[Column], found: Found) -> list[tuple[list[Column], Found]]:
+    """The tables that show it: one; where there are more columns than fit, one for each set of rows that has them."""
+    if len(columns) <= COLUMNS_MAX:
+        return [(list(columns), found)]
+    parts: dict[tuple[str, ...], list[Column]] = {}
+    for column in columns:
+        rows = tuple(row for row, figures in found.items() if column.figure in figures)
+        parts.setdefault(rows, []).append(column)
+    return [(each, {row: found[row] for row in rows}) for rows, each in parts.items() if rows]
 
 
 def spread_table(title: str, columns: Sequence[Column], found: Found) -> str:

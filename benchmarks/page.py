@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from benchmarks.charts import MISSING, drawable, drawing
-from benchmarks.figures import Column, Spread
+from benchmarks.figures import Column, Found, Spread, tables_of
 from benchmarks.report import SMALL, Result
 from benchmarks.targets import Verdict
 
@@ -25,10 +25,14 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .wide { overflow-x: auto; margin: .75rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; }
 th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; color: var(--soft); } th:first-child, td:first-child { text-align: left; padding-left: 0; }
+th { font-weight: 600; color: var(--soft); } th[scope=col] { white-space: normal; vertical-align: bottom; }
+th[scope=row] { font-weight: 400; color: inherit; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; }
+caption { text-align: left; font-size: .8rem; color: var(--soft); padding-bottom: .25rem; }
 td small { display: block; color: var(--soft); }
 .met { color: var(--good); } .missed { color: var(--bad); font-weight: 600; } .none { color: var(--soft); }
-.verdicts td { text-align: left; white-space: normal; }
+.words th, .words td { text-align: left; white-space: normal; }
+.words .number { text-align: right; font-variant-numeric: tabular-nums; }
 svg { max-width: 100%; height: auto; color: var(--words); }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--soft); }
 pre { white-space: pre-wrap; font-size: .8rem; } nav { margin: .75rem 0; } nav a { margin-right: .9rem; }
@@ -88,9 +92,12 @@ def _section(result: Result, *, drawn: bool) -> str:
         [
             f'<section id="{escape(result.name)}"><h2>{escape(result.name)}</h2>',
             f"<p>{escape(result.question)}</p>",
-            _table(result.columns, result.figures),
+            *(
+                _table(result.name, columns, found)
+                for columns, found in tables_of(result.columns, result.figures)
+            ),
             *(f'<p class="soft">{escape(note)}</p>' for note in result.notes),
-            *(drawing(chart) for chart in result.charts if drawn),
+            *(drawing(chart, result.name) for chart in result.charts if drawn),
             *_verdicts([(result.name, verdict) for verdict in result.targets]),
             f'<p class="soft">{escape(settings)}; load average {loads}; '
             f"<code>python -m benchmarks.{result.name}</code></p>",
@@ -100,13 +107,19 @@ def _section(result: Result, *, drawn: bool) -> str:
     )
 
 
-def _table(columns: Sequence[Column], figures: Mapping[str, Mapping[str, Spread]]) -> str:
-    head = "".join(f"<th>{escape(column.title)}</th>" for column in columns)
+def _table(name: str, columns: Sequence[Column], figures: Found) -> str:
+    head = "".join(_heading(column.title_among(columns)) for column in columns)
     rows = "".join(
-        f"<tr><td>{escape(row)}</td>{''.join(_cell(column, found.get(column.figure)) for column in columns)}</tr>"
+        f'<tr><th scope="row">{escape(row)}</th>'
+        f"{''.join(_cell(column, found.get(column.figure)) for column in columns)}</tr>"
         for row, found in figures.items()
     )
-    return f'<div class="wide"><table><tr><th></th>{head}</tr>{rows}</table></div>'
+    caption = f"<caption>{escape(name)}: medians, below them the least and the greatest</caption>"
+    return f'<div class="wide"><table>{caption}<tr><td></td>{head}</tr>{rows}</table></div>'
+
+
+def _heading(title: str) -> str:
+    return f'<th scope="col">{escape(title)}</th>'
 
 
 def _cell(column: Column, one: Spread | None) -> str:
@@ -126,15 +139,26 @@ def _verdicts(verdicts: Sequence[tuple[str, Verdict]], title: str = "") -> list[
         kind, word = WORDS[verdict.met]
         link = f'<td><a href="#{escape(name)}">{escape(name)}</a></td>' if title else ""
         value = "-" if verdict.value is None else f"{verdict.value:,.4g}"
-        about = f"{escape(verdict.about)} {escape(verdict.bound)}"
-        rows.append(f'<tr>{link}<td class="{kind}">{word}</td><td>{value}</td><td>{about}</td></tr>')
+        rows.append(
+            f'<tr>{link}<td class="{kind}">{word}</td><td class="number">{value}</td>'
+            f"<td>{escape(verdict.bound)}</td><td>{escape(verdict.about)}</td></tr>"
+        )
     head = f"<h2>{escape(title)}</h2>" if title else ""
-    return [f'{head}<div class="wide"><table class="verdicts">{"".join(rows)}</table></div>']
+    titles = ["benchmark"] if title else []
+    return [head + _words_table("targets", [*titles, "", "measured", "bound", "of what"], rows)]
+
+
+def _words_table(caption: str, titles: Sequence[str], rows: Sequence[str]) -> str:
+    head = "".join(_heading(one) if one else "<td></td>" for one in titles)
+    table = f"<caption>{escape(caption)}</caption><tr>{head}</tr>{''.join(rows)}"
+    return f'<div class="wide"><table class="words">{table}</table></div>'
 
 
 def _not_run(not_run: Mapping[str, str]) -> list[str]:
     if not not_run:
         return []
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(why)}</td></tr>" for name, why in not_run.items())
-    table = f'<div class="wide"><table class="verdicts">{rows}</table></div>'
+    rows = [
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(why)}</td></tr>' for name, why in not_run.items()
+    ]
+    table = _words_table("what was to be measured and was not", ["benchmark", "reason"], rows)
     return [f"<section><h2>Not measured</h2>{table}</section>"]

@@ -5,6 +5,7 @@ says, in this order: its question, what is measured, what is not, the corpus, ho
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ from benchmarks.figures import (
     spread_table,
     spreads,
     table,
+    tables_of,
 )
 from benchmarks.machine import load, machine, version, versions
 from benchmarks.targets import Target, Verdict, judged, told
@@ -57,6 +59,7 @@ __all__ = [
     "spreads",
     "stopped",
     "table",
+    "tables_of",
     "version",
     "versions",
 ]
@@ -116,6 +119,8 @@ def result_file(text: str) -> Path:
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {text!r}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"may not be written: {text!r}")
     return path
 
 
@@ -124,6 +129,8 @@ def plot_folder(text: str) -> Path:
     path = Path(text)
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"must be a folder that exists, not {text!r}")
+    if not os.access(path, os.W_OK):
+        raise argparse.ArgumentTypeError(f"may not be written: {text!r}")
     missing = drawable()
     if missing:
         raise argparse.ArgumentTypeError(missing)

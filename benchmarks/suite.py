@@ -1,16 +1,19 @@
 """A set of benchmarks, each in a process of its own, one after another: tables, one JSON file, one page.
 
 Law: what was measured is written, also when Ctrl-C ends the rest; what could not be measured is named with the reason.
+No process and no file of a benchmark outlives it: all its processes are one group, and their temporary folder is here.
 """
 
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -18,17 +21,18 @@ from time import monotonic
 import anyio
 import msgspec
 from anyio import to_thread
-from anyio.abc import ByteReceiveStream
+from anyio.abc import ByteReceiveStream, Process
 
-from benchmarks.comparison import Measured, changes, read_results, shown, uncompared
+from benchmarks.comparison import Measured, changes, differences, read_results, shown, uncompared
 from benchmarks.page import page
-from benchmarks.report import SMALL, Result, columns_of, spread_table
+from benchmarks.report import SMALL, Result, columns_of, spread_table, tables_of
 from benchmarks.targets import told
 
 __all__ = ["Progress", "Suite", "benchmark_names", "run"]
 
 FOLDER = Path(__file__).parent
 BENCHMARK_S_MAX = 3_600.0
+END_S_MAX = 10.0  # for a benchmark to end by itself once it is told to
 WRONG_CALL = 2
 LAST_LINES = 20  # kept of what a benchmark says while it runs
 STATUS_COLUMNS = 100
@@ -103,22 +107,31 @@ class Suite:
         code = None
         try:
             with anyio.move_on_after(BENCHMARK_S_MAX):
-                code = await self._run(self._command(name, file), said)
+                code = await self._run(self._command(name, file), folder, said)
         finally:
             self._progress.end()
         self._take(name, file, code, said[-1] if said else "it said nothing")
 
-    async def _run(self, command: Sequence[str], said: deque[str]) -> int:
+    async def _run(self, command: Sequence[str], folder: Path, said: deque[str]) -> int:
         paths = [str(FOLDER.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(folder)}
         async with await anyio.open_process(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         ) as process:
             assert process.stdout is not None
             assert process.stderr is not None
             async with anyio.create_task_group() as group:
                 group.start_soon(_lines, process.stdout, deque[str](maxlen=1).append)
                 group.start_soon(_lines, process.stderr, partial(self._heard, said))
+                try:
+                    await process.wait()
+                finally:
+                    await _end(process)
             return await process.wait()
 
     def _heard(self, said: deque[str], line: str) -> None:
@@ -135,6 +148,21 @@ class Suite:
             self.failed.append(name)
         reason = f"no end after {BENCHMARK_S_MAX:.0f} s" if code is None else last
         self.not_run[name] = reason if code in (None, WRONG_CALL) else f"exit code {code}: {reason}"
+
+
+async def _end(process: Process) -> None:
+    """Let a benchmark end that has not, then end whatever is left of its group."""
+    with anyio.CancelScope(shield=True):
+        if process.returncode is None:
+            _signal(process.pid, signal.SIGINT)
+            with anyio.move_on_after(END_S_MAX):
+                await process.wait()
+        _signal(process.pid, signal.SIGKILL)
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):  # nobody is left
+        os.killpg(group, number)
 
 
 async def _lines(stream: ByteReceiveStream, heard: Callable[[str], object]) -> None:
@@ -156,7 +184,8 @@ async def run(options: argparse.Namespace, command: Command | None = None) -> in
         command: How one is run; None runs its module.
 
     Returns:
-        0, 1 where one failed or a figure is worse than the tolerance allows, 2 for a wrong call.
+        0, 1 where one failed, a figure is worse than the tolerance allows, or a file could not be written, 2 for a
+        wrong call.
     """
     known = benchmark_names()
     unknown = [name for name in options.names if name not in known]
@@ -173,7 +202,8 @@ async def run(options: argparse.Namespace, command: Command | None = None) -> in
         return WRONG_CALL
     names = list(dict.fromkeys(options.names)) or list(known)
     suite = Suite(command or partial(command_of, quick=options.quick), Progress(len(names)))
-    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-bench-"))
+    made = partial(tempfile.TemporaryDirectory, prefix="actormem-bench-", ignore_cleanup_errors=True)
+    folder, written = await to_thread.run_sync(made), False
     try:
         for name in names:
             before = len(suite.results)
@@ -184,21 +214,27 @@ async def run(options: argparse.Namespace, command: Command | None = None) -> in
                 print(f"\n{name}: not measured, {suite.not_run[name]}", flush=True)
     finally:
         folder.cleanup()
-        write(options, suite, len(names))
-    return conclude(options, suite, old)
+        written = write(options, suite, len(names))
+    return max(conclude(options, suite, old), int(not written))
 
 
-def write(options: argparse.Namespace, suite: Suite, asked_count: int) -> None:
-    """Write what there is."""
+def write(options: argparse.Namespace, suite: Suite, asked_count: int) -> bool:
+    """Write what there is, each file whether or not the other can be written; whether all were."""
     measured = Measured(results=tuple(suite.results), not_run=suite.not_run)
+    parts: list[tuple[Path | None, Callable[[], bytes]]] = [
+        (options.json, lambda: msgspec.json.format(msgspec.json.encode(measured), indent=2) + b"\n"),
+        (options.html, lambda: page(measured.results, measured.not_run).encode()),
+    ]
+    asked = [(path, made) for path, made in parts if path]
     written: list[str] = []
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(measured), indent=2) + b"\n")
-        written.append(str(options.json))
-    if options.html:
-        options.html.write_text(page(measured.results, measured.not_run), encoding="utf-8")
-        written.append(str(options.html))
+    for path, made in asked:
+        try:
+            path.write_bytes(made())
+            written.append(str(path))
+        except OSError as wrong:
+            print(f"actormem bench: {path} is not written: {wrong}", file=sys.stderr)
     print(f"\n{len(suite.results)} of {asked_count} measured; written: {', '.join(written) or 'nothing'}")
+    return len(written) == len(asked)
 
 
 def conclude(options: argparse.Namespace, suite: Suite, old: Sequence[Result]) -> int:
@@ -209,13 +245,15 @@ def conclude(options: argparse.Namespace, suite: Suite, old: Sequence[Result]) -
     print(f"targets: {counts[0]} met, {counts[1]} missed, {counts[2]} not measured{size}")
     if not options.compare:
         return int(bool(suite.failed))
-    found = changes(old, suite.results, options.tolerance)
-    print("\n".join(["", *uncompared(old, suite.results), shown(found, options.tolerance)]))
+    found = changes(old, suite.results, options.tolerance, suite.not_run)
+    warnings = [f"warning: {line}" for line in differences(old, suite.results)]
+    print("\n".join(["", *warnings, *uncompared(old, suite.results), shown(found, options.tolerance)]))
     return int(bool(suite.failed) or any(change.worse for change in found))
 
 
 def told_result(result: Result) -> str:
     """A result as the terminal shows it."""
-    columns = result.columns or columns_of(result.figures)
-    lines = [f"\n{result.name}: {result.question}", "", spread_table("", columns, result.figures)]
+    lines = [f"\n{result.name}: {result.question}"]
+    for columns, found in tables_of(result.columns or columns_of(result.figures), result.figures):
+        lines += ["", spread_table("", columns, found)]
     return "\n".join([*lines, *result.notes, *map(told, result.targets)])

@@ -4,6 +4,7 @@ Law: the benchmarks are no part of the installed package; without a checkout one
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -18,8 +19,9 @@ Runs benchmarks one after another, each in a process of its own, and prints thei
 least and the greatest of the repeats. Writes one HTML page with tables, plots (with matplotlib: pip install '.[bench]')
 and the targets that are met and missed. Ctrl-C ends it; what was measured until then is written.
 
---compare prints how each figure has changed, and ends with 1 if one is worse by more than the tolerance; results of
-other settings, such as --quick, are not compared."""
+--compare prints how each figure of ours has changed that has a better and a worse, and ends with 1 if a median is worse
+by more than the tolerance and the repeats of both runs say so, too, or if a figure is no longer measured. Another
+machine, Python or version of a package is said; results of other settings, such as --quick, are not compared."""
 NO_CHECKOUT = (
     "actormem bench: benchmarks are not part of the installed package; run it in a checkout of the project"
 )
@@ -38,7 +40,7 @@ def add_bench(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "--html",
         type=_file,
         metavar="FILE",
-        default=Path("actormem-bench.html"),
+        default="actormem-bench.html",  # checked as one that is given
         help="the page (default: actormem-bench.html)",
     )
     measure.add_argument("--compare", type=Path, metavar="OLD", help="a file that --json wrote before")
@@ -74,6 +76,8 @@ def _file(text: str) -> Path:
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {text!r}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"may not be written: {text!r}")
     return path
 
 

@@ -1,14 +1,16 @@
 """The frame of the benchmarks: what their files hold, what targets say, how charts are drawn."""
 
 import re
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
+import anyio
 import msgspec
 import pytest
 
-from benchmarks import charts, report
+from benchmarks import charts, machine, process, report
 from benchmarks.suite import benchmark_names
 from benchmarks.targets import judged, told
 
@@ -53,7 +55,9 @@ def test_a_file_holds_the_question_the_machine_the_versions_the_load_the_setting
     assert (found.name, found.question, found.settings) == ("made_up", "Is it fast?", {"least": 7})
     assert found.machine["cores"]
     assert found.versions["actormem"]
-    assert len(found.load["after"]) == 3
+    assert found.versions["commit"]
+    assert found.machine["filesystem"]
+    assert [len(averages) for averages in found.load.values()] == [3, 3]
     assert found.figures["row"]["speed_ms"] == report.Spread(8, 7, 9)
     assert [verdict.met for verdict in found.targets] == [False]
     assert found.charts == (ONE,)
@@ -79,6 +83,17 @@ def test_a_target_is_met_missed_or_not_measured() -> None:
     assert [told(verdict).split()[0] for verdict in verdicts] == ["met", "MISSED", "not"]
 
 
+def test_a_target_that_binds_every_repeat_is_judged_by_the_worst() -> None:
+    found = {"row": {"x": report.spread([10.0, 20.0, 900.0])}}
+    bounds = [
+        report.Target(about="median", row="row", figure="x", at_most=50.0),
+        report.Target(about="most", row="row", figure="x", at_most=50.0, worst=True),
+        report.Target(about="least", row="row", figure="x", at_least=15.0, worst=True),
+    ]
+    assert [(one.met, one.value) for one in judged(bounds, found)] == [(True, 20), (False, 900), (False, 10)]
+    assert told(judged(bounds, found)[1]) == "MISSED        most ≤ 50 in every repeat: 900"
+
+
 def test_without_matplotlib_plot_is_refused_in_one_line_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +111,44 @@ def test_a_chart_is_drawn_in_the_colours_of_its_page_and_the_same_each_time(char
     assert "currentColor" in drawn
     assert charts.WORDS not in drawn
     assert drawn == charts.drawing(chart)
+    assert 'role="img"><title>t</title>' in drawn
+
+
+def test_charts_of_one_page_share_no_id_and_refer_to_their_own() -> None:
+    pytest.importorskip("matplotlib")
+    drawn = [charts.drawing(ONE, "first"), charts.drawing(ONE, "second")]
+    ids = [re.findall(r'\bid="([^"]*)"', one) for one in drawn]
+    assert not set(ids[0]) & set(ids[1])
+    for own, one in zip(ids, drawn, strict=True):
+        assert set(re.findall(r'(?:="|url\()#([^")]*)', one)) <= set(own)
+
+
+def test_eight_series_have_colours_and_markers_of_their_own() -> None:
+    pairs = [charts.style_of(place) for place in range(64)]
+    assert len(set(pairs)) == 64
+    assert [len(set(each)) for each in zip(*pairs[:8], strict=True)] == [8, 8]
+
+
+def test_the_file_system_of_a_folder_is_that_of_the_mount_it_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "22 1 8:1 / / rw shared:1 - ext4 /dev/a rw\n"
+        "23 22 0:9 / /fast\\040disk rw - tmpfs tmpfs rw\n"
+        "24 22 0:10 / /fast rw - xfs /dev/b rw\n"
+    )
+    monkeypatch.setattr(machine, "MOUNTS", mounts)
+    places = ("/home/me", "/fast/a", "/fast disk/a", "/fast disks")
+    assert [machine.filesystem_of(place) for place in places] == ["ext4", "xfs", "tmpfs", "ext4"]
+    monkeypatch.setattr(machine, "MOUNTS", tmp_path / "none")
+    assert machine.filesystem_of("/") == "unknown"
+
+
+def test_a_process_that_fails_is_told_with_the_last_line_it_said() -> None:
+    work = partial(process.output_of, "json.tool", "/nowhere/at all", seconds_max=60.0)
+    with pytest.raises(process.ChildError, match=r"^json\.tool, exit code 2: .*nowhere/at all"):
+        anyio.run(work)
 
 
 def test_charts_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
