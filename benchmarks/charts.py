@@ -141,7 +141,7 @@ def _plot(axes: Any, chart: Chart) -> None:
     if chart.limit is not None:
         axes.axhline(chart.limit, color=WORDS, linestyle="--", linewidth=1, label="target")
     if len(chart.series) > 1 or chart.limit is not None:
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside what is drawn
 
 
 def _bars(axes: Any, chart: Chart) -> None:

@@ -49,7 +49,8 @@ class Column(msgspec.Struct, frozen=True):
     def title_among(self, others: Sequence["Column"]) -> str:
         """Its title; the words of the figure's name where another column of a table has the same title."""
         alike = sum(other.title == self.title for other in others)
-        return self.figure.replace("_", " ") if alike > 1 else self.title
+        words = self.figure.replace("_times_", " × ").replace("_per_", " / ").replace("_", " ")
+        return words if alike > 1 else self.title
 
     def cell(self, value: float | None) -> str:
         """The number as it is written; `-` where there is none."""

@@ -16,7 +16,7 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --page: #16181c; --words: #e3e5e8; --soft: #9ba1ab; --line: #34383f;
   --card: #1d2025; --good: #58c48a; --bad: #f08a70; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 68rem; padding: 2rem 1.25rem 4rem; background: var(--page); color: var(--words);
+body { margin: 0 auto; max-width: 80rem; padding: 2rem 1.25rem 4rem; background: var(--page); color: var(--words);
   font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.15rem; margin: 0; }
 p { margin: .4rem 0; } .soft { color: var(--soft); } code { font-size: .9em; }
@@ -24,7 +24,7 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
   margin-top: 1.25rem; }
 .wide { overflow-x: auto; margin: .75rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; }
-th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th, td { padding: .3rem .55rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--soft); } th[scope=col] { white-space: normal; vertical-align: bottom; }
 th[scope=row] { font-weight: 400; color: inherit; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
@@ -33,7 +33,8 @@ td small { display: block; color: var(--soft); }
 .met { color: var(--good); } .missed { color: var(--bad); font-weight: 600; } .none { color: var(--soft); }
 .words th, .words td { text-align: left; white-space: normal; }
 .words .number { text-align: right; font-variant-numeric: tabular-nums; }
-svg { max-width: 100%; height: auto; color: var(--words); }
+.charts { display: flex; flex-wrap: wrap; gap: 1rem; }
+.charts svg { flex: 1 1 26rem; max-width: 44rem; min-width: 0; height: auto; color: var(--words); }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--soft); }
 pre { white-space: pre-wrap; font-size: .8rem; } nav { margin: .75rem 0; } nav a { margin-right: .9rem; }
 a { color: inherit; }
@@ -97,7 +98,7 @@ def _section(result: Result, *, drawn: bool) -> str:
                 for columns, found in tables_of(result.columns, result.figures)
             ),
             *(f'<p class="soft">{escape(note)}</p>' for note in result.notes),
-            *(drawing(chart, result.name) for chart in result.charts if drawn),
+            _charts(result) if drawn and result.charts else "",
             *_verdicts([(result.name, verdict) for verdict in result.targets]),
             f'<p class="soft">{escape(settings)}; load average {loads}; '
             f"<code>python -m benchmarks.{result.name}</code></p>",
@@ -105,6 +106,11 @@ def _section(result: Result, *, drawn: bool) -> str:
             f"<pre>{escape(result.about)}</pre></details></section>",
         ]
     )
+
+
+def _charts(result: Result) -> str:
+    drawings = "\n".join(drawing(chart, result.name) for chart in result.charts)
+    return f'<div class="charts">{drawings}</div>'
 
 
 def _table(name: str, columns: Sequence[Column], figures: Found) -> str:
@@ -145,7 +151,12 @@ def _verdicts(verdicts: Sequence[tuple[str, Verdict]], title: str = "") -> list[
         )
     head = f"<h2>{escape(title)}</h2>" if title else ""
     titles = ["benchmark"] if title else []
-    return [head + _words_table("targets", [*titles, "", "measured", "bound", "of what"], rows)]
+    return [
+        head
+        + _words_table(
+            "of all benchmarks" if title else "targets", [*titles, "", "measured", "bound", "of what"], rows
+        )
+    ]
 
 
 def _words_table(caption: str, titles: Sequence[str], rows: Sequence[str]) -> str:

@@ -70,8 +70,10 @@ TARGETS = (
     ),
     report.Target(about="the same with pauses", row="6000, LLM, pauses", figure="side", at_most=1.5),
     *(
-        report.Target(about=f"contexts above {row}", row=row, figure="over", at_most=0, worst=True)
-        for row in ("2000", "6000", "16000")
+        report.Target(
+            about=f"contexts above {budget:,}", row=f"{budget}", figure="over", at_most=0, worst=True
+        )
+        for budget in (2_000, 6_000, 16_000)
     ),
 )
 

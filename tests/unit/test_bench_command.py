@@ -245,7 +245,7 @@ def test_tables_of_a_page_are_named_and_no_two_columns_are_called_alike() -> Non
     text = page([result(columns=columns)], {"recall": "no data"})
     assert text.count("<caption>") == text.count("<table") == 4
     assert "<th></th>" not in text
-    assert '<th scope="col">wait ms</th><th scope="col">asks per s</th>' in text
+    assert '<th scope="col">wait ms</th><th scope="col">asks / s</th>' in text
     assert '<th scope="row">asyncio</th>' in text
 
 
@@ -312,12 +312,15 @@ def test_files_that_may_not_be_written_are_refused_before_anything_is_run_the_de
         assert "may not be written" in capsys.readouterr().err
 
 
-def test_a_benchmark_is_run_as_its_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = options(tmp_path, "failover")
+def test_a_benchmark_is_run_as_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ACTORMEM_DATA", str(tmp_path))  # none
+    given = options(tmp_path, "survival")
     assert anyio.run(suite.run, given) == 0
     [found] = read_results(tmp_path / "all.json")
     assert found.quick
-    assert f"failover: {found.question}" in capsys.readouterr().out
+    assert f"survival: {found.question}" in capsys.readouterr().out
 
 
 LEAVES_A_CHILD = (
