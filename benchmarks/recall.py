@@ -23,7 +23,7 @@ has a share of tokens; here there is a count of hits).
 Corpus: none is shipped; the data is in the folder that ACTORMEM_DATA names (default ../shared/data).
 
 To read it: `ceiling` bounds the rest, and `foreign` must be 0; intervals say which differences mean little. Exit
-codes: 0 measured, 1 measured and something foreign came back, 2 the data is missing or the call is wrong.
+codes: 0 measured, 1 measured and something foreign came back, 2 the data is missing or the call is wrong, 130 stopped.
 """
 
 import sys

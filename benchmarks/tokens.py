@@ -1,9 +1,9 @@
 """How many tokens does a long conversation send, how many of them again unchanged, and does it still know its facts?
 
 Measured, over a made-up conversation of 200 turns, Chinese and English in turn, about 90 tokens a message:
-  sent       tokens sent, as a share of what full history would have sent; as the library's trace counts them
-  prefix     tokens of whole messages with which a request and the one before begin, as a share of all sent;
-             compared here, not taken from the trace
+  sent       tokens sent, notes and all, as a share of what full history would have sent: at each turn the system prompt
+             and all that was said, and no note
+  prefix     tokens of whole messages with which a request and the one before begin, as a share of all sent
   answered   planted order numbers that stand in the context of the very turn in which the user asks for them, ten to a
              hundred turns after they were said; the question names what was ordered and no character of the number
   survived   of all planted order numbers, asked for or not, those that stand in the last context
@@ -14,31 +14,35 @@ Measured, over a made-up conversation of 200 turns, Chinese and English in turn,
   epochs     how often a context was not an extension of the one before
   over       contexts above the budget; must be 0
 
+All tokens are counted here (`benchmarks.counting`), none taken from the library's trace; requests are compared here.
+
 With `--frontier`, the same, with one seed, over `compact_at`, `compact_to` and the notes' share, at one budget: which
 settings no other beats in both tokens sent and prefix. The defaults of `Budget` were chosen from it.
 
 Not measured: a model's reading of the context, how good an LLM's summaries are (they are extractive here; the LLM of
 the last rows says the beginning of what it is to summarize, and finds no facts), time.
 
-Corpus: `benchmarks.conversation`, from three seeds; every fourth turn asks for an order number said before.
+Corpus: `benchmarks.conversation`, from three seeds, which are the repeats of every row; every fourth turn asks for an
+order number said before.
 
 To read it: `sent` and `prefix` of one row belong together: a context that is cut more often is smaller and changes
 more. Embeddings are hashed, unless `--embedder local` is given: then recall knows other words for the same, too.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from random import Random
+from typing import Any
 
 import anyio
 import msgspec
 
 import actormem
-from actormem.adapters.toktok import ToktokTokenizer
 from actormem.testing.clock import FakeClock
 from benchmarks import report
 from benchmarks.conversation import Order, conversation
+from benchmarks.counting import REPLY_TOKENS, Counter
 from benchmarks.side_llm import SideLLM
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "frontier", "main", "measure", "talk", "unbeaten"]
@@ -47,6 +51,7 @@ NAME = "tokens"
 SEEDS = (20_240_229, 5, 77)
 ASK_EVERY = 4  # turns
 ASK_AFTER = 10  # turns after it was said
+SYSTEM = "You are a patient assistant. 用用户的语言回答。"
 FRONTIER_BUDGET = 6_000
 COMPACT_AT = (0.6, 0.7, 0.75, 0.8, 0.9)
 COMPACT_TO = (0.2, 0.3, 0.4, 0.5)
@@ -70,10 +75,8 @@ TARGETS = (
     ),
     report.Target(about="the same with pauses", row="6000, LLM, pauses", figure="side", at_most=1.5),
     *(
-        report.Target(
-            about=f"contexts above {budget:,}", row=f"{budget}", figure="over", at_most=0, worst=True
-        )
-        for budget in (2_000, 6_000, 16_000)
+        report.Target(about=f"contexts over the budget: {row}", row=row, figure="over", at_most=0, worst=True)
+        for row in ("2000", "6000", "16000", "6000, LLM", "6000, LLM, pauses")
     ),
 )
 
@@ -155,52 +158,62 @@ async def play(
     Args:
         pause_s, work_s: Between two turns, with an LLM: by the runtime's clock, and by everyone's.
     """
-    sent = Sent()
-    clock = FakeClock()
-    before: list[bytes] = []
-    numbers = [turn.order.number.encode() for turn in conversation(turn_count, seed) if turn.order]
+    sent, counter, clock = Sent(), Counter(), FakeClock()
+    said_tokens = REPLY_TOKENS + counter.of({"content": SYSTEM})
+    before: Sequence[Mapping[str, Any]] = ()
     async with actormem.open(None, embedder=embedder, llm=llm, clock=clock) as runtime:
-        system = "You are a patient assistant. 用用户的语言回答。"
-        session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=system, budget=budget)
+        session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=SYSTEM, budget=budget)
         for spoken in talk(turn_count, seed):
             if llm is None:
                 await runtime.settle()
             async with session.turn(spoken.user) as turn:
-                wires = [msgspec.json.encode(message) for message in turn.messages]
-                _count(sent, before, wires, turn.trace)
+                said_tokens += counter.of({"content": spoken.user})
+                sent.full_tokens += said_tokens
+                _count(sent, counter, before, turn.messages, budget.context)
+                sent.epoch_count += bool(turn.trace.epoch_end)
                 if spoken.asked is not None:
                     sent.asked_count += 1
-                    sent.answered_count += any(spoken.asked.number.encode() in wire for wire in wires)
-                before = wires
+                    sent.answered_count += spoken.asked.number in _text(turn.messages)
+                before = turn.messages
                 turn.reply(spoken.reply)
+                said_tokens += counter.of({"content": spoken.reply})
             if pause_s:
                 await anyio.sleep(work_s)
                 await clock.advance(pause_s)
         await runtime.settle()
-    last = b"".join(before)
+    numbers, last = (
+        [turn.order.number for turn in conversation(turn_count, seed) if turn.order],
+        _text(before),
+    )
     sent.survived_share = sum(number in last for number in numbers) / len(numbers)
     if llm is not None:
-        sent.side_share = llm.tokens / _own_tokens(turn_count, seed)
+        sent.side_share = llm.tokens / _own_tokens(counter, turn_count, seed)
     return sent
 
 
-def _own_tokens(turn_count: int, seed: int) -> int:
-    """Of the conversation, each message once."""
-    count = ToktokTokenizer("o200k_base").count
-    return sum(count(spoken.user) + count(spoken.reply) for spoken in talk(turn_count, seed))
+def _own_tokens(counter: Counter, turn_count: int, seed: int) -> int:
+    """Of the conversation's texts, each once."""
+    return sum(counter.text(said.user) + counter.text(said.reply) for said in talk(turn_count, seed))
 
 
-def _count(sent: Sent, before: Sequence[bytes], wires: Sequence[bytes], trace: actormem.Trace) -> None:
-    same = 0
-    for old, new in zip(before, wires, strict=False):
-        if old != new:
+def _text(messages: Sequence[Mapping[str, Any]]) -> str:
+    return msgspec.json.encode(messages).decode()
+
+
+def _count(
+    sent: Sent,
+    counter: Counter,
+    before: Sequence[Mapping[str, Any]],
+    messages: Sequence[Mapping[str, Any]],
+    budget_tokens: int,
+) -> None:
+    for old, new in zip(before, messages, strict=False):
+        if msgspec.json.encode(old) != msgspec.json.encode(new):
             break
-        same += len(new)
-    sent.tokens += trace.tokens
-    sent.full_tokens += trace.full_tokens
-    sent.same_tokens += round(trace.tokens * same / sum(map(len, wires)))
-    sent.epoch_count += bool(trace.epoch_end)
-    sent.over_count += trace.tokens > trace.budget_tokens
+        sent.same_tokens += counter.of(new)
+    tokens = counter.tokens(messages)
+    sent.tokens += tokens
+    sent.over_count += tokens > budget_tokens
 
 
 async def figures(budget: actormem.Budget, embedder: str, size: Size) -> dict[str, report.Spread]:
@@ -218,11 +231,14 @@ async def measure(size: Size, embedder: str) -> dict[str, dict[str, report.Sprea
     middle = size.budgets[len(size.budgets) // 2]
     for name, pause_s in ((f"{middle}, LLM", 0.0), (f"{middle}, LLM, pauses", PAUSE_S)):
         print(f"budget {name}", file=sys.stderr)
-        sent = await play(
-            actormem.Budget(context=middle), embedder, size.turn_count, size.seeds[0], SideLLM(),
-            pause_s=pause_s, work_s=size.work_s,
-        )  # fmt: skip
-        found[name] = report.spreads([sent.shares()])
+        runs = [
+            await play(
+                actormem.Budget(context=middle), embedder, size.turn_count, seed, SideLLM(),
+                pause_s=pause_s, work_s=size.work_s,
+            )
+            for seed in size.seeds
+        ]  # fmt: skip
+        found[name] = report.spreads([one.shares() for one in runs])
     return found
 
 
