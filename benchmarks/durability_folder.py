@@ -1,12 +1,21 @@
-"""Fills a folder, or opens it, and ends without closing it, as a killed process does; run by `benchmarks.durability`.
+"""Fills a folder, is killed while it adds to it, and opens it again; each a process, run by `benchmarks.durability`.
 
-python -m benchmarks.durability_folder fill FOLDER MESSAGES
-python -m benchmarks.durability_folder recover FOLDER       prints the seconds of each step as one JSON object
+python -m benchmarks.durability_folder fill FOLDER SESSIONS MESSAGES   so many in each session; closes the folder
+python -m benchmarks.durability_folder leave FOLDER SESSIONS MESSAGES  prints how many messages each session was told
+                                                                       are safe, once these are so many in all, and
+                                                                       kills itself while all sessions go on
+python -m benchmarks.durability_folder recover FOLDER SESSIONS MESSAGES SAFE
+                                                                       prints the seconds of each step; afterwards it
+                                                                       looks for what SAFE says, and all else
 """
 
 import os
+import signal
+import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -29,25 +38,26 @@ from actormem.ports import (
     Write,
 )
 from actormem.storage.record import open_record
+from actormem.storage.stored import DATABASE_NAME
 from benchmarks.flat_cost import Talker
 
-__all__ = ["fill", "recover"]
+__all__ = ["LEFT_SESSIONS", "drop_cached", "fill", "leave", "log_bytes", "recover"]
 
-SESSION_MESSAGES = 200
+LEFT_SESSIONS = 200  # that speak when the process is killed
 EMBEDDER = "hashing"
 EMBEDDER_NAME = HashingEmbedder().name  # under which its vectors are stored
 SEED = 3
+LEFT = "left-"  # with which their ids begin
 TIME_MS = 1_700_000_000_000
-LEFT_MESSAGES = 5  # said before each end, so that a log is left to be read
 
 
-async def fill(folder: Path, message_count: int) -> None:
-    """Play a session, and copy it until there are so many messages."""
+async def fill(folder: Path, session_count: int, message_count: int) -> None:
+    """Play a session, and copy it until there are so many; the folder is closed."""
     talker = Talker(SEED)
     first = SessionKey(Owner("", "user-0"), "talk")
     async with actormem.open(folder, embedder=EMBEDDER, durability="process") as runtime:
         session = await runtime.spawn("talk", user="user-0", budget=actormem.Budget(context=4_000))
-        for _ in range(min(message_count, SESSION_MESSAGES) // 2):
+        for _ in range(message_count // 2):
             await session.add_many([talker.message("user"), talker.message("assistant")])
         await runtime.settle()
     async with open_record(folder, durability="process") as record:
@@ -56,10 +66,9 @@ async def fill(folder: Path, message_count: int) -> None:
         last = history.events[-1].sequence if history.events else history.snapshot_sequence
         events = await record.read_events(first, 1, last)
         items = await record.load_items(first.owner, EMBEDDER_NAME)
-        for number in range(1, message_count // SESSION_MESSAGES):
+        for number in range(1, session_count):
             owner = Owner("", f"user-{number}")
             await record.sync(list(_copied(record, owner, history, events, items)))
-    await recover(folder)
 
 
 def _copied(
@@ -84,9 +93,64 @@ def _moved(item: Item, item_id: str, owner: Owner) -> Item:
     return msgspec.structs.replace(item, id=item_id, owner=owner)
 
 
-async def recover(folder: Path) -> None:
-    """Open it, print how long each step took, say a little, and end at once."""
+async def leave(folder: Path, session_count: int, message_count: int) -> None:
+    """Add to sessions of many users until so many messages are acknowledged, and be killed while they go on.
+
+    A program that reads holds the log back from being checkpointed: all that is added is in it.
+    """
     talker = Talker(os.getpid())
+    safe = [0] * session_count
+
+    async def talk(number: int) -> None:
+        session = await runtime.spawn("talk", user=f"user-{number}")
+        for place in count(1):
+            await session.add(talker.message("user") | {"id": left_id(place)})
+            safe[number] += 1
+            if sum(safe) == message_count:
+                print(msgspec.json.encode(safe).decode(), flush=True)
+                kill_this_process()
+
+    async with actormem.open(folder, embedder=EMBEDDER) as runtime:
+        with closing(sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM sessions").fetchone()
+            async with anyio.create_task_group() as group:
+                for number in range(session_count):
+                    group.start_soon(talk, number)
+
+
+def left_id(place: int) -> str:
+    """Of the message that a session adds so many-th."""
+    return f"{LEFT}{place}"
+
+
+def kill_this_process() -> None:
+    """As `kill -9` does: nothing is closed."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def log_bytes(folder: Path) -> int:
+    """Of the log that the record has beside its file."""
+    log = folder / f"{DATABASE_NAME}-wal"
+    return log.stat().st_size if log.is_file() else 0
+
+
+def drop_cached(folder: Path) -> bool:
+    """Have the system read the files from the disk again; False where it cannot be asked to."""
+    if sys.platform == "win32" or not hasattr(os, "posix_fadvise"):
+        return False
+    for path in filter(Path.is_file, folder.rglob("*")):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)  # what is not on the disk cannot be dropped
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+    return True
+
+
+async def recover(folder: Path, session_count: int, message_count: int, safe: Sequence[int]) -> str:
+    """Open it, tell how long each step took, and then look for all that was acknowledged: what is lost, in words."""
     began_s, used_s = perf_counter(), process_time()
     async with actormem.open(folder, embedder=EMBEDDER) as runtime:
         opened_s = perf_counter()
@@ -94,27 +158,45 @@ async def recover(folder: Path) -> None:
         spawned_s = perf_counter()
         await session.context(query="which order number was it?")
         ready_s, used_s = perf_counter(), process_time() - used_s
-        for _ in range(LEFT_MESSAGES):
-            await session.add(talker.message("user"))
-        found = {
-            "recovery_s": ready_s - began_s,
-            "recovery_processor_s": used_s,
-            "open_s": opened_s - began_s,
-            "spawn_s": spawned_s - opened_s,
-            "context_s": ready_s - spawned_s,
-        }
-        sys.stdout.buffer.write(msgspec.json.encode(found))
-        sys.stdout.flush()
-        end_at_once()
+        lost = await losses(runtime, session_count, message_count // 2 * 2, safe)
+    found = {
+        "recovery_s": ready_s - began_s,
+        "recovery_processor_s": used_s,
+        "open_s": opened_s - began_s,
+        "spawn_s": spawned_s - opened_s,
+        "context_s": ready_s - spawned_s,
+    }
+    print(msgspec.json.encode(found).decode())
+    return lost
 
 
-def end_at_once() -> None:
-    """Leave no time for anything to be closed."""
-    os._exit(0)
+async def losses(
+    runtime: actormem.Runtime, session_count: int, message_count: int, safe: Sequence[int]
+) -> str:
+    """How many acknowledged messages are not there, and whose; empty where all are."""
+    lost: dict[str, int] = {}
+    for number in range(max(session_count, len(safe))):
+        session = await runtime.spawn("talk", user=f"user-{number}")
+        there = {message.id for message in await session.messages()}
+        left = {left_id(place + 1) for place in range(safe[number] if number < len(safe) else 0)}
+        older_count = sum(not name.startswith(LEFT) for name in there)
+        missing = len(left - there) + (message_count if number < session_count else 0) - older_count
+        if missing:
+            lost[f"user-{number}"] = missing
+    return f"{sum(lost.values())} acknowledged messages are lost, of {', '.join(lost)}" if lost else ""
+
+
+def main(name: str, folder: str, session_count: int, message_count: int, safe: str = "[]") -> None:
+    """One of the three."""
+    work = {"fill": fill, "leave": leave}
+    if name in work:
+        anyio.run(work[name], Path(folder), session_count, message_count)
+        return
+    said = msgspec.json.decode(safe, type=list[int])
+    lost = anyio.run(recover, Path(folder), session_count, message_count, said)
+    if lost:
+        sys.exit(lost)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "fill":
-        anyio.run(fill, Path(sys.argv[2]), int(sys.argv[3]))
-    else:
-        anyio.run(recover, Path(sys.argv[2]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])

@@ -1,6 +1,7 @@
 """What do ten thousand sessions cost while nobody speaks in them, and how soon is one back?
 
-Measured in three processes, as many users as sessions, the scripted embedder without its wait, a folder on disk:
+Measured three times, each part in a process of its own, as many users as sessions, the scripted embedder without its
+wait, a folder on disk, no LLM:
   spawn          sessions spawned a second
   passivated     KB of resident memory a session adds that has left memory, with the handle that its user holds: so many
                  are spawned while at most 200 may stay
@@ -10,7 +11,8 @@ Measured in three processes, as many users as sessions, the scripted embedder wi
   wake           ms until a passivated session's turn has its context, its user's memory read again (p50, p95, max)
   slope          KB by which memory grew a round of waking and passivating, over the last half of ten rounds
   tasks, threads, files
-                 how many more there are after all was left than before the runtime was opened: must be 0
+                 how many more there are after all was left than before the runtime was opened, in the processes of
+                 the awake and of the active sessions together: must be 0
 
 Not measured: what the messages take on disk, many at once (`benchmarks.concurrency`), the C allocator's own keeping.
 
@@ -22,13 +24,14 @@ with few sessions a page of 4 KB more or less shows, so believe the full size.
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -71,6 +74,8 @@ TARGETS = (
     report.Target(about="files left", row="sessions", figure="files_left", at_most=0, worst=True),
 )
 
+Live: TypeAlias = Callable[[actormem.Runtime, FakeClock], Awaitable[dict[str, float]]]
+
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
     """How much is measured."""
@@ -79,40 +84,56 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     active_count: int = 200
     turn_count: int = 10
     wake_count: int = 200
-    repeat_count: int = 1
+    repeat_count: int = 3
     stay_max: int = 200  # sessions in memory while those that leave it are counted
 
 
 FULL = Size()
-QUICK = Size(session_count=500, active_count=20, wake_count=20)
+QUICK = Size(session_count=500, active_count=20, wake_count=20, repeat_count=1)
 
 
 async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
     """Every figure."""
-    found = [await once(size) for _ in range(size.repeat_count)]
-    return {"sessions": {name: report.spread([one[name] for one in found]) for name in found[0]}}
+    found: list[dict[str, float]] = []
+    for number in range(size.repeat_count):
+        print(f"repeat {number + 1} of {size.repeat_count}", file=sys.stderr)
+        found.append(await once(size))
+    return {"sessions": report.spreads(found)}
 
 
 async def once(size: Size) -> dict[str, float]:
-    """The figures of each part, in a process of its own: memory that one gives back would be another's for nothing."""
+    """The figures of each part, which has a process of its own: memory that one gives back is another's for nothing.
+
+    What two parts leave behind is added up.
+    """
     figures: dict[str, float] = {}
     folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
     try:
-        for part in (_passivating, _lived, _woken):
+        for part in (_passivating, _idling, _living, _waking):
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                 work = pool.submit(anyio.run, part, Path(folder.name), size)
-                figures |= await to_thread.run_sync(work.result)
+                found = await to_thread.run_sync(work.result)
+            figures |= {name: value + figures.get(name, 0.0) for name, value in found.items()}
     finally:
         await to_thread.run_sync(folder.cleanup)
     return figures
 
 
-async def _lived(folder: Path, size: Size) -> dict[str, float]:
+async def _idling(folder: Path, size: Size) -> dict[str, float]:
+    """The figures of sessions that nobody speaks in, and what their runtime leaves behind."""
+    return await _lived(folder / "idle", size.session_count + 1, partial(_idle, size=size))
+
+
+async def _living(folder: Path, size: Size) -> dict[str, float]:
+    """The figures of sessions that have had turns, and what their runtime leaves behind."""
+    return await _lived(folder / "active", size.active_count + 1, partial(_active, size=size))
+
+
+async def _lived(folder: Path, stay: int, live: Live) -> dict[str, float]:
     tasks, files, threads = task_count(), file_count(), thread_count()
     clock = FakeClock()
-    async with _opened(folder / "active", clock, size.session_count + size.active_count) as runtime:
-        figures = await _active(runtime, clock, size)
-        figures |= await _idle(runtime, clock, size)
+    async with _opened(folder, clock, stay) as runtime:
+        figures = await live(runtime, clock)
     await anyio.lowlevel.checkpoint()
     return figures | {
         "tasks_left": task_count() - tasks,
@@ -125,7 +146,6 @@ def _opened(folder: Path, clock: FakeClock, stay: int) -> AbstractAsyncContextMa
     return actormem.open(
         folder,
         embedder=TimedEmbedder(0.0),
-        extract=False,
         idle_s=IDLE_S,
         resident_limit=stay,
         clock=clock,
@@ -141,7 +161,7 @@ async def _passivating(folder: Path, size: Size) -> dict[str, float]:
         return {"passivated_kb": (resident_kb() - before_kb) / size.session_count}
 
 
-async def _woken(folder: Path, size: Size) -> dict[str, float]:
+async def _waking(folder: Path, size: Size) -> dict[str, float]:
     """KB of sessions that wake with the turns they had."""
     async with _opened(folder / "active", FakeClock(), size.session_count) as runtime:
         await (await _spawned(runtime, "first")).messages()
@@ -154,14 +174,15 @@ async def _woken(folder: Path, size: Size) -> dict[str, float]:
 
 async def _idle(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
     count = size.session_count
+    await _spawned(runtime, "first")
     before_kb = resident_kb()
     began_s = perf_counter()
     sessions = [await _spawned(runtime, f"idle {number}") for number in range(count)]
     spawn_s = perf_counter() - began_s
     await runtime.settle()
-    awake_kb = resident_kb() - before_kb
+    awake_kb = (resident_kb() - before_kb) / count
     await _passivated(runtime, clock)
-    return {"spawn_per_s": len(sessions) / spawn_s, "awake_kb": awake_kb / count}
+    return {"spawn_per_s": len(sessions) / spawn_s, "awake_kb": awake_kb}
 
 
 async def _active(runtime: actormem.Runtime, clock: FakeClock, size: Size) -> dict[str, float]:
