@@ -1,35 +1,50 @@
 """How many messages a second are acknowledged, how long is one acknowledgement, and how soon is a killed process back?
 
 Measured, in a fresh folder, at the levels `power` (survives power loss) and `process` (survives kill -9):
-  acknowledged  messages a second, by the clock: sessions of different users each add one after another, and each waits
-                until its message is durable; many share a commit
+  acknowledged  messages a second, by the clock, for five seconds: sessions of different users each add one after
+                another, and each waits until its message is durable; many share a commit
   processor     µs of processor time a message, all threads, the background's work until all is settled left out
-  settled       messages a second until all of them are remembered, too
+  settled       messages a second until all of them are remembered, too, of 25 in each session
   record        events a second that the record alone makes durable for as many sessions: the ceiling of the disk's side
   ack p50, p95  ms of one acknowledgement meanwhile; and of one session alone, p50 and p95
   recovery      s until a folder that a killed process left is open, a session spawned and its first context made, each
                 in a process of its own; the processor time of it, all threads; `open`, `spawn`, `context` are its parts
+  log           MB of the log that had not been checkpointed when it was opened
+
+Before each recovery a process opens a copy of the folder, at `power`, and 200 sessions of as many users add to it until
+600 more messages (of 1,000) or 4,000 (of 100,000) are acknowledged: then it is ended by SIGKILL while all of them go
+on adding. Meanwhile a reader keeps the log from being checkpointed, as long as SQLite lets one: the worst case. Then
+the system is asked to write the files out and to forget what of them it has in its cache, which Linux does (its cache
+of names stays; elsewhere a note says that it was not asked). After the figures are taken each message that was ever
+acknowledged is looked for; one that is lost ends the benchmark with an error.
 
 Not measured: power loss itself (the tests of crashes do that), embedding by a model (texts are hashed), one owner with
 all of the memories (`benchmarks.scale` asks that), loading Python and its modules.
 
 Corpus: messages of about 30 tokens that `benchmarks.flat_cost` draws. For recovery one session of 200 messages is
-played, and copied with its items and vectors, each for a user of its own, until there are as many as asked for.
+played, and copied with its items and vectors, each for a user of its own, until there are as many as asked for with
+those that are added before the kill.
 
 Where PostgreSQL is installed (see `benchmarks.postgres_server`) the same is measured in a schema of a server on this
 machine, over a Unix socket: `postgres power` and `postgres process`. Its processes share the processors with ours, and
 their time is not in `processor`.
+
+The folder is made in `--folder`, else where temporary files are. What keeps its files in memory (tmpfs) has no power to
+lose, and its `power` rows are marked as void.
 
 To read it: each figure is the median of the repeats, the line below it the least and the greatest. On a quiet machine
 `acknowledged` is bound by `processor`, since one thread decides for all sessions, and `record` by the disk's sync; on a
 busy one by what the other processes leave.
 """
 
+import argparse
+import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from itertools import count, cycle
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -43,9 +58,11 @@ from actormem.ports import AppendEvents, Record, StoredEvent
 from actormem.storage.record import open_record
 from actormem.storage.schema import Durability
 from benchmarks import report
+from benchmarks.durability_recovery import recovering
 from benchmarks.flat_cost import Talker
+from benchmarks.machine import filesystem_of
 from benchmarks.postgres_server import installed, served
-from benchmarks.process import output_of
+from benchmarks.process import ChildError
 
 __all__ = [
     "FULL",
@@ -57,13 +74,15 @@ __all__ = [
     "in_database",
     "main",
     "measure",
-    "recovering",
 ]
 
 NAME = "durability"
 LEVELS: tuple[Durability, ...] = ("power", "process")
 SEED = 5
-CHILD_S_MAX = 1_200.0
+TEXTS = 1_000  # each session says them in turn
+IN_MEMORY = ("tmpfs", "ramfs")
+VOID = "{level}, void on {filesystem}"
+NOT_DROPPED = "what the system has in its cache cannot be dropped here: recoveries read from memory"
 COLUMNS = (
     report.Column("acknowledged/s", "acknowledged_per_s", "{:,.0f}", better="more"),
     report.Column("processor µs", "processor_us", "{:,.0f}", better="less"),
@@ -78,6 +97,7 @@ COLUMNS = (
     report.Column("open", "open_s", "{:.2f}", better="less"),
     report.Column("spawn", "spawn_s", "{:.3f}", better="less"),
     report.Column("context", "context_s", "{:.3f}", better="less"),
+    report.Column("log MB", "log_mb"),
 )
 TARGETS = (
     report.Target(
@@ -93,35 +113,44 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """How much is measured."""
 
     session_count: int = 200
-    messages_each: int = 25
-    alone_count: int = 100
+    messages_each: int = 25  # at least
+    measure_s: float = 5.0  # at least
+    alone_count: int = 500
     repeat_count: int = 3
     recovered: tuple[int, ...] = (1_000, 100_000)
 
 
 FULL = Size()
-QUICK = Size(session_count=50, messages_each=6, alone_count=20, repeat_count=1, recovered=(1_000,))
+QUICK = Size(
+    session_count=50, messages_each=6, measure_s=0.0, alone_count=20, repeat_count=1, recovered=(1_000,)
+)
 
 
-async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
-    """Every figure of both levels, and the recovery of each number of messages."""
+async def measure(size: Size, place: Path | None = None) -> dict[str, dict[str, report.Spread]]:
+    """Every figure of both levels, and the recovery of each number of messages.
+
+    Args:
+        place: The folder to measure in; None: where temporary files are.
+
+    Raises:
+        ChildError: A message that was acknowledged is lost, or a process failed otherwise.
+    """
     runs: dict[str, list[dict[str, float]]] = {}
     for number in range(size.repeat_count):
         for level in LEVELS:
             print(f"repeat {number + 1} of {size.repeat_count}, {level}", file=sys.stderr)
-            runs.setdefault(level, []).append(await acknowledging(level, size))
+            runs.setdefault(level, []).append(await acknowledging(level, size, place))
     if installed():
-        for level, found in (await in_database(size)).items():
+        for level, found in (await in_database(size, place)).items():
             runs[f"postgres {level}"] = found
-    for count in size.recovered:
-        print(f"recovery of {count:,} messages", file=sys.stderr)
-        runs[f"{count:,} messages"] = await recovering(count, size.repeat_count)
+    for message_count in size.recovered:
+        runs[f"{message_count:,} messages"] = await recovering(message_count, size.repeat_count, place)
     return report.over_repeats(runs)
 
 
-async def acknowledging(level: Durability, size: Size) -> dict[str, float]:
+async def acknowledging(level: Durability, size: Size, place: Path | None) -> dict[str, float]:
     """The figures of one level in fresh folders."""
-    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    folder = await _folder(place)
     try:
         found = await _many(Path(folder.name) / "many", level, size)
         return found | {"record_per_s": await _recorded(Path(folder.name) / "record", level, size)}
@@ -129,10 +158,16 @@ async def acknowledging(level: Durability, size: Size) -> dict[str, float]:
         await to_thread.run_sync(folder.cleanup)
 
 
-async def in_database(size: Size) -> dict[Durability, list[dict[str, float]]]:
+async def _folder(place: Path | None) -> tempfile.TemporaryDirectory[str]:
+    return await to_thread.run_sync(
+        partial(tempfile.TemporaryDirectory[str], prefix="actormem-benchmark-", dir=place)
+    )
+
+
+async def in_database(size: Size, place: Path | None) -> dict[Durability, list[dict[str, float]]]:
     """The figures of both levels, each in fresh schemas of one server."""
     runs: dict[Durability, list[dict[str, float]]] = {}
-    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    folder = await _folder(place)
     server = served(Path(folder.name))
     try:
         url = await to_thread.run_sync(server.__enter__)
@@ -151,7 +186,7 @@ async def in_database(size: Size) -> dict[Durability, list[dict[str, float]]]:
 
 async def _many(place: Path | str, level: Durability, size: Size) -> dict[str, float]:
     talker, waits_ms = Talker(SEED), list[float]()
-    said = [talker.message("user") for _ in range(size.messages_each)]
+    said = [talker.message("user") for _ in range(TEXTS)]
     async with actormem.open(place, embedder="hashing", durability=level) as runtime:
         alone = await runtime.spawn("alone", user="alone")
         alone_ms = list[float]()
@@ -161,18 +196,18 @@ async def _many(place: Path | str, level: Durability, size: Size) -> dict[str, f
         sessions = [
             await runtime.spawn("talk", user=f"user-{number}") for number in range(size.session_count)
         ]
-        began_s, used_s = perf_counter(), process_time()
-        async with anyio.create_task_group() as group:
-            for session in sessions:
-                group.start_soon(_talk, session, said, waits_ms)
-        elapsed_s, used_s = perf_counter() - began_s, process_time() - used_s
+        began_s = perf_counter()
+        await _talk(sessions, said, [], lambda count: count >= size.messages_each)
         await runtime.settle()
         settled_s = perf_counter() - began_s
+        began_s, used_s = perf_counter(), process_time()
+        await _talk(sessions, said, waits_ms, enough(size))
+        elapsed_s, used_s = perf_counter() - began_s, process_time() - used_s
     count = len(waits_ms)
     return {
         "acknowledged_per_s": count / elapsed_s,
         "processor_us": used_s / count * 1e6,
-        "settled_per_s": count / settled_s,
+        "settled_per_s": len(sessions) * size.messages_each / settled_s,
         "ack_p50_ms": report.percentile(waits_ms, 0.5),
         "ack_p95_ms": report.percentile(waits_ms, 0.95),
         "alone_p50_ms": report.percentile(alone_ms, 0.5),
@@ -180,9 +215,29 @@ async def _many(place: Path | str, level: Durability, size: Size) -> dict[str, f
     }
 
 
-async def _talk(session: actormem.Session, said: Sequence[dict[str, object]], waits_ms: list[float]) -> None:
-    for message in said:
-        await _add(session, message, waits_ms)
+def enough(size: Size) -> Callable[[int], bool]:
+    """Whether a session that has added so many messages has added enough; time runs from this call on."""
+    until_s = perf_counter() + size.measure_s
+    return lambda count: count >= size.messages_each and perf_counter() >= until_s
+
+
+async def _talk(
+    sessions: Sequence[actormem.Session],
+    said: Sequence[dict[str, object]],
+    waits_ms: list[float],
+    done: Callable[[int], bool],
+) -> None:
+    """All sessions at once, each until it has added enough."""
+
+    async def talk(session: actormem.Session) -> None:
+        for added_count, message in enumerate(cycle(said)):
+            if done(added_count):
+                return
+            await _add(session, message, waits_ms)
+
+    async with anyio.create_task_group() as group:
+        for session in sessions:
+            group.start_soon(talk, session)
 
 
 async def _add(session: actormem.Session, message: dict[str, object], waits_ms: list[float]) -> None:
@@ -194,20 +249,24 @@ async def _add(session: actormem.Session, message: dict[str, object], waits_ms: 
 async def _recorded(place: Path | str, level: Durability, size: Size) -> float:
     """Events a second, each in a transaction of its own, by writers who each wait for theirs."""
     body, text = b"x" * 60, "y" * 140  # about what a message has
+    written: dict[str, int] = {}
 
     async def write(user: str) -> None:
         key = SessionKey(Owner("", user), "talk")
-        for sequence in range(1, size.messages_each + 1):
+        for sequence in count(1):
+            if done(sequence - 1):
+                break
             event = StoredEvent(sequence=sequence, body=body, name=f"n-{sequence}", text=text)
             await record.sync([AppendEvents(key, (event,), 0)])
+            written[user] = sequence
 
     async with _opened(place, level) as record:
-        began_s = perf_counter()
+        began_s, done = perf_counter(), enough(size)
         async with anyio.create_task_group() as group:
             for number in range(size.session_count):
                 group.start_soon(write, f"user-{number}")
         elapsed_s = perf_counter() - began_s
-    return size.session_count * size.messages_each / elapsed_s
+    return sum(written.values()) / elapsed_s
 
 
 def _opened(place: Path | str, level: Durability) -> AbstractAsyncContextManager[Record]:
@@ -216,21 +275,6 @@ def _opened(place: Path | str, level: Durability) -> AbstractAsyncContextManager
     from actormem.storage.postgres.record import open_postgres
 
     return open_postgres(place, durability=level)
-
-
-async def recovering(count: int, repeat_count: int) -> list[dict[str, float]]:
-    """The figures of each opening of a folder of so many messages, each after a process that did not close it."""
-    folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
-    try:
-        await _child("fill", folder.name, str(count))
-        found = [await _child("recover", folder.name) for _ in range(repeat_count)]
-    finally:
-        await to_thread.run_sync(folder.cleanup)
-    return [msgspec.json.decode(said, type=dict[str, float]) for said in found]
-
-
-async def _child(*given: str) -> bytes:
-    return await output_of("benchmarks.durability_folder", *given, seconds_max=CHILD_S_MAX)
 
 
 def charted(found: report.Found) -> list[report.Chart]:
@@ -253,19 +297,55 @@ def charted(found: report.Found) -> list[report.Chart]:
     ]
 
 
+def voided(found: report.Found, filesystem: str) -> dict[str, Mapping[str, report.Spread]]:
+    """The figures; where files are in memory alone nothing of theirs survives power loss, and the rows say so."""
+    if filesystem not in IN_MEMORY:
+        return dict(found)
+    return {
+        VOID.format(level=row, filesystem=filesystem) if row.endswith("power") else row: figures
+        for row, figures in found.items()
+    }
+
+
+def folder_to_measure_in(text: str) -> Path:
+    """A folder that can be written."""
+    path = Path(text)
+    if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"must be a folder that can be written, not {text!r}")
+    return path.resolve()
+
+
 def main(given: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write the files; 0."""
-    return report.run(
-        given,
-        NAME,
-        __doc__,
-        (FULL, QUICK),
-        measure,
-        lambda size: f"{size.session_count} sessions, {size.messages_each} messages each",
-        columns=COLUMNS,
-        targets=TARGETS,
-        charted=charted,
+    """Measure, print the table, write the files; 0, 1 if a message was lost, 130 if it was stopped by Ctrl-C."""
+    parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
+    parser.add_argument(
+        "--folder",
+        type=folder_to_measure_in,
+        metavar="DIR",
+        help="measure there, not where temporary files are",
     )
+    options = parser.parse_args(given)
+    size = QUICK if options.quick else FULL
+    where = report.machine() | {"filesystem": filesystem_of(options.folder or tempfile.gettempdir())}
+    print(report.heading(f"benchmarks.{NAME}", where), flush=True)
+    try:
+        found = voided(anyio.run(measure, size, options.folder), where["filesystem"])
+    except KeyboardInterrupt:
+        return report.stopped(NAME)
+    except ChildError as error:
+        print(f"benchmarks.{NAME}: {error}", file=sys.stderr)
+        return 1
+    seconds = f"at least {size.measure_s:g} s and {size.messages_each} messages each"
+    print(f"{size.session_count} sessions, {seconds}, in folders on {where['filesystem']}\n")
+    print(report.spread_table("", COLUMNS, found))
+    settings = msgspec.to_builtins(size) | {"filesystem": where["filesystem"]}
+    result = report.result_of(
+        NAME, __doc__, where, settings, found,
+        columns=COLUMNS, targets=TARGETS, charts=charted(found),
+        notes=[] if hasattr(os, "posix_fadvise") else [NOT_DROPPED],
+    )  # fmt: skip
+    report.finish(options, result)
+    return 0
 
 
 if __name__ == "__main__":

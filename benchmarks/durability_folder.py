@@ -1,4 +1,5 @@
-"""Fills a folder, is killed while it adds to it, and opens it again; each a process, run by `benchmarks.durability`.
+"""Fills a folder, is killed while it adds to it, and opens it again; each a process, run by
+`benchmarks.durability_recovery`.
 
 python -m benchmarks.durability_folder fill FOLDER SESSIONS MESSAGES   so many in each session; closes the folder
 python -m benchmarks.durability_folder leave FOLDER SESSIONS MESSAGES  prints how many messages each session was told
@@ -37,11 +38,10 @@ from actormem.ports import (
     StoredEvent,
     Write,
 )
-from actormem.storage.record import open_record
-from actormem.storage.stored import DATABASE_NAME
+from actormem.storage.record import DATABASE_NAME, open_record
 from benchmarks.flat_cost import Talker
 
-__all__ = ["LEFT_SESSIONS", "drop_cached", "fill", "leave", "log_bytes", "recover"]
+__all__ = ["LEFT_SESSIONS", "fill", "leave", "log_bytes", "recover"]
 
 LEFT_SESSIONS = 200  # that speak when the process is killed
 EMBEDDER = "hashing"
@@ -133,20 +133,6 @@ def log_bytes(folder: Path) -> int:
     """Of the log that the record has beside its file."""
     log = folder / f"{DATABASE_NAME}-wal"
     return log.stat().st_size if log.is_file() else 0
-
-
-def drop_cached(folder: Path) -> bool:
-    """Have the system read the files from the disk again; False where it cannot be asked to."""
-    if sys.platform == "win32" or not hasattr(os, "posix_fadvise"):
-        return False
-    for path in filter(Path.is_file, folder.rglob("*")):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)  # what is not on the disk cannot be dropped
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(descriptor)
-    return True
 
 
 async def recover(folder: Path, session_count: int, message_count: int, safe: Sequence[int]) -> str:

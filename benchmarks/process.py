@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 from pathlib import Path
-from subprocess import CalledProcessError
 
 import anyio
 
@@ -26,20 +25,23 @@ class ChildError(RuntimeError):
     """A process has failed; the message is the last line it has said of it."""
 
 
-async def output_of(module: str, *given: str, seconds_max: float) -> bytes:
+async def output_of(module: str, *given: str, seconds_max: float, code: int = 0) -> bytes:
     """What a module prints that is run in a process of its own.
 
+    Args:
+        code: The exit code it is to end with; below 0 the signal.
+
     Raises:
-        ChildError: It has failed.
+        ChildError: It has ended with another.
         TimeoutError: It had not ended in time; it is killed.
     """
     with anyio.fail_after(seconds_max):
-        try:
-            done = await anyio.run_process([sys.executable, "-m", module, *given])
-        except CalledProcessError as error:
-            said = error.stderr.decode("utf-8", "replace").strip().splitlines()
-            last = said[-1] if said else "it said nothing"
-            raise ChildError(f"{module}, exit code {error.returncode}: {last}") from None
+        done = await anyio.run_process([sys.executable, "-m", module, *given], check=False)
+    if done.returncode != code:
+        said = done.stderr.decode("utf-8", "replace").splitlines()
+        lines = [line.strip(" |") for line in said if any(map(str.isalnum, line))]  # none of a group's frame
+        last = lines[-1] if lines else "it said nothing"
+        raise ChildError(f"{module}, exit code {done.returncode}: {last}")
     return done.stdout
 
 
