@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-__all__ = ["Order", "SpokenTurn", "conversation"]
+__all__ = ["TURN_COUNT_MAX", "Order", "SpokenTurn", "conversation"]
 
 ORDER_EVERY = 5  # turns; odd, so that orders fall on both languages
 FACT_EVERY = 7  # turns
@@ -50,6 +50,7 @@ CHINESE_FACTS = (
 )
 CHINESE_CITIES = ("杭州", "成都", "青岛", "西安", "厦门")
 CHINESE_FOODS = ("花生", "虾", "面条", "奶酪", "芒果")
+TURN_COUNT_MAX = ORDER_EVERY * len(ENGLISH_COLOURS) * len(ENGLISH_THINGS)
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ def conversation(turn_count: int, seed: int) -> tuple[SpokenTurn, ...]:
         (colour, thing) for colour in range(len(ENGLISH_COLOURS)) for thing in range(len(ENGLISH_THINGS))
     ]
     chance.shuffle(wares)
-    assert 1 <= turn_count <= ORDER_EVERY * len(wares)
+    assert 1 <= turn_count <= TURN_COUNT_MAX
     turns: list[SpokenTurn] = []
     for number in range(turn_count):
         chinese = number % 2 == 0

@@ -40,7 +40,19 @@ from benchmarks.counting import Counter
 from benchmarks.dataset import DataError, data_folder
 from benchmarks.side_llm import SideLLM
 
-__all__ = ["FULL", "QUICK", "Size", "charted", "kinds", "logs", "made_up", "main", "measure", "orphans"]
+__all__ = [
+    "FULL",
+    "QUICK",
+    "Size",
+    "charted",
+    "figures",
+    "kinds",
+    "logs",
+    "made_up",
+    "main",
+    "measure",
+    "orphans",
+]
 
 NAME = "survival"
 FOLDER = "taubench_airline"
@@ -145,7 +157,7 @@ async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
         for budget in size.budgets:
             print(f"logs, budget {budget:,}", file=sys.stderr)
             seen = await logs(first, probes, budget)
-            found[f"log, {budget:,}"] = report.spreads([_figures(seen)])
+            found[f"log, {budget:,}"] = report.spreads([figures(seen)])
             if budget == size.budgets[0]:
                 found |= kinds(seen.asked)
     for budget in size.budgets:
@@ -191,7 +203,8 @@ def _look(
     seen.orphan_count += orphans(messages)
 
 
-def _figures(seen: Seen) -> dict[str, float]:
+def figures(seen: Seen) -> dict[str, float]:
+    """What is told of one or more logs."""
     old = [one for one in seen.asked if one.probe.age_last >= OLD_MESSAGES]
     return {
         "probe_count": len(seen.asked),

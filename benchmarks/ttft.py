@@ -10,7 +10,8 @@ Measured, on llama.cpp's server with a small model, 60 turns of a conversation, 
   × limit       median and mean as ratios to full history's with a warm cache, which reads nothing but the new words
   / window      median as a ratio to the sliding window's, at the same budget
   prompt        tokens of the longest prompt, as the model counts them
-  all           s of the server's processor time for the whole conversation, prewarming included
+  all           s of the server's processor time for the whole conversation, prewarming and the reading of replies
+                included, starting left out; a turn that stands for others that were not sent counts for them, too
 
 Strategies:
   full          all that was said
@@ -38,38 +39,34 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from statistics import fmean
-from time import perf_counter
 
 import anyio
 import msgspec
 
 import actormem
 from benchmarks import report
-from benchmarks.conversation import SpokenTurn, conversation
+from benchmarks.conversation import TURN_COUNT_MAX, conversation
 from benchmarks.model_server import (
     MODEL_VARIABLE,
     ModelServer,
     OutgrownError,
-    Read,
-    Wires,
     missing_model,
     serving,
 )
 from benchmarks.strategies import FullHistory, NoteAtTheHead, Ours, SlidingWindow, Strategy, opened
+from benchmarks.ttft_conversation import TIMES, Conversation
 
 __all__ = ["FULL", "QUICK", "STRATEGIES", "Measured", "Size", "main", "measure"]
 
 NAME = "ttft"
 SEED = 20_240_229
-REPLY_SENTENCES = 3
 LIMIT, WINDOW = "full", "window"
-SENT_EVERY = 4  # turns, by what would read everything at each
 ENDED = "ended before turn {turn}: what is sent no longer fits into the model's window"
 TOKENS_OF_A_TURN_MAX = 260  # as the model counts them
 SPARE_TOKENS = 1_024
+TURNS_MAX = TURN_COUNT_MAX // 2  # every second turn of the corpus is English
+BUDGETS = (300, 32_000)  # a system prompt with a turn and a note; more than the corpus has
 WRONG_CALL = 2
-TIMES = ("first_token_ms", "processor_ms", "read_tokens")
 COLUMNS = (
     report.Column("first token p50 ms", "first_token_ms", "{:,.0f}", better="less"),
     report.Column("mean", "first_token_mean_ms", "{:,.0f}", better="less"),
@@ -154,82 +151,6 @@ REREADING = (WINDOW, "note at head", "head")
 STRATEGIES = (LIMIT, WINDOW, "note at head", *LAYOUTS, *(f"{name}, prewarm" for name in PREWARMED))
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """One turn: when it was, how long it took from the user's message, and what it cost the server.
-
-    Attributes:
-        weight: It and the turns before it that were not sent.
-    """
-
-    turn: int
-    first_token_s: float
-    read: Read
-    weight: int
-
-    def of(self, name: str) -> float | None:
-        """A figure of it."""
-        if name == "first_token_ms":
-            return self.first_token_s * 1000
-        if name == "processor_ms":
-            return None if self.read.processor_s is None else self.read.processor_s * 1000
-        return float(self.read.read_tokens)
-
-
-class Conversation:
-    """A strategy's turns, with the server that it has to itself."""
-
-    def __init__(self, name: str, strategy: Strategy, server: ModelServer) -> None:
-        self.asked: list[Asked] = []
-        self._name, self._strategy, self._server = name, strategy, server
-        self._sent: list[bytes] = []
-        self._unsent_count = 0
-
-    async def take(self, turn: int, spoken: SpokenTurn) -> None:
-        """One turn."""
-        reply = short(spoken.reply)
-        began_s = perf_counter()
-
-        async def ask(messages: Wires) -> None:
-            if not self._due(turn, messages):
-                self._unsent_count += 1
-                return
-            built_s = perf_counter() - began_s
-            read = await self._server.first_token(messages)
-            self.asked.append(Asked(turn, built_s + read.first_token_s, read, 1 + self._unsent_count))
-            self._unsent_count = 0
-            await self._server.first_token([*messages, {"role": "assistant", "content": reply}])
-
-        await self._strategy.take(spoken.user, reply, ask)
-
-    def _due(self, turn: int, messages: Wires) -> bool:
-        wires = [msgspec.json.encode(message) for message in messages]
-        extends = wires[: len(self._sent)] == self._sent
-        due = extends or turn % SENT_EVERY == 0 or self._name not in REREADING
-        if due:
-            self._sent = wires
-        return due
-
-    def figures(self) -> dict[str, report.Spread]:
-        """What is told of it alone."""
-        found: dict[str, report.Spread] = {}
-        for name in TIMES:
-            values = [
-                value for one in self.asked if (value := one.of(name)) is not None for _ in range(one.weight)
-            ]
-            if values:
-                short_name, _, unit = name.rpartition("_")
-                found[name] = report.spread(values)
-                found[f"{short_name}_mean_{unit}"] = report.spread([fmean(values)])
-                found[f"{short_name}_p95_{unit}"] = report.spread([report.percentile(values, 0.95)])
-        prompts = [one.read.read_tokens + one.read.cached_tokens for one in self.asked]
-        found["prompt_tokens_max"] = report.spread([max(prompts)])
-        found["asked_count"] = report.spread([len(self.asked)])
-        all_s = self._server.processor_s()
-        if all_s is not None:
-            found["all_processor_s"] = report.spread([all_s])
-        return found | {name: report.spread([value]) for name, value in self._strategy.figures().items()}
-
-
 class Measured(msgspec.Struct, frozen=True):
     """The figures by strategy, and each turn's first token in ms, turns counted from 1.
 
@@ -239,11 +160,6 @@ class Measured(msgspec.Struct, frozen=True):
     found: dict[str, dict[str, report.Spread]]
     turns: dict[str, dict[int, float]]
     outgrown: int | None = None
-
-
-def short(reply: str) -> str:
-    """The first sentences of a reply."""
-    return ". ".join(reply.split(". ")[:REPLY_SENTENCES]).rstrip(".") + "."
 
 
 @asynccontextmanager
@@ -257,13 +173,13 @@ async def begun(name: str, size: Size, server: Server) -> AsyncGenerator[Convers
             "note at head": partial(NoteAtTheHead, size.budget_tokens),
         }
         if name in plain:
-            yield Conversation(name, plain[name](), served)
+            yield Conversation(plain[name](), served, rereading=name in REREADING)
             return
         layout, _, prewarm = name.partition(", ")
         ours: Ours = await stack.enter_async_context(
             opened(size.budget_tokens, LAYOUTS[layout], size.embedder, served.base_url if prewarm else "")
         )
-        yield Conversation(name, ours, served)
+        yield Conversation(ours, served, rereading=name in REREADING)
 
 
 async def measure(size: Size, server: Server) -> Measured:
@@ -333,6 +249,20 @@ def named(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(";"))
 
 
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Takes a whole number within these."""
+
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else -1
+        if not least <= value <= most:
+            raise report.argparse.ArgumentTypeError(
+                f"must be a whole number from {least:,} to {most:,}, not {text!r}"
+            )
+        return value
+
+    return number
+
+
 def asked_for(given: Sequence[str] | None) -> tuple["report.argparse.Namespace", Size]:
     """The options, and the size they make."""
     parser = report.arguments(f"benchmarks.{NAME}", __doc__ or "")
@@ -342,10 +272,10 @@ def asked_for(given: Sequence[str] | None) -> tuple["report.argparse.Namespace",
         help=f"the model, a .gguf; else what {MODEL_VARIABLE} names",
     )  # fmt: skip
     parser.add_argument(
-        "--threads", type=int, default=1, help="of each server; more than 1 on an idle machine"
+        "--threads", type=whole(1, os.cpu_count() or 1), default=1, help="of each server, on an idle machine"
     )
-    parser.add_argument("--turns", type=int, help="of the conversation")
-    parser.add_argument("--budget", type=int, help="tokens of a context")
+    parser.add_argument("--turns", type=whole(1, TURNS_MAX), help="of the conversation")
+    parser.add_argument("--budget", type=whole(*BUDGETS), help="tokens of a context")
     parser.add_argument("--only", type=named, default=(), metavar="NAMES", help=f"of {'; '.join(STRATEGIES)}")
     options = parser.parse_args(given)
     unknown = [name for name in options.only if name not in STRATEGIES]

@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from benchmarks import model_server, strategies, ttft
+from benchmarks import model_server, strategies, ttft, ttft_conversation
+from benchmarks.conversation import SpokenTurn
 from benchmarks.model_server import ModelServer, Wires
 from tests.prefill_server import PrefillServer
 
@@ -74,7 +75,7 @@ def test_what_reads_everything_is_sent_at_every_fourth_turn_once_it_does(
 ) -> None:
     turns = list(measured[0].turns["window"])
     assert turns[:2] == [1, 2]
-    assert all(turn % ttft.SENT_EVERY == 0 for turn in turns[-2:])
+    assert all(turn % ttft_conversation.SENT_EVERY == 0 for turn in turns[-2:])
     assert len(measured[0].turns["append"]) == SIZE.turn_count
 
 
@@ -129,3 +130,72 @@ def test_it_ends_where_the_window_of_the_model_does(monkeypatch: pytest.MonkeyPa
     found = anyio.run(ttft.measure, size, Servers())
     assert found.outgrown == 3
     assert [list(turns) for turns in found.turns.values()] == [[1, 2, 3], [1, 2]]
+
+
+class CountedServer:
+    """Took 100 s to start, and takes a second of processor for each message that it reads again."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def processor_s(self) -> float:
+        return 100.0 + sum(self.read)
+
+    async def first_token(self, messages: Wires) -> model_server.Read:
+        self.read.append(len(messages))
+        return model_server.Read(first_token_s=0.1, processor_s=1.0, read_tokens=1, cached_tokens=0)
+
+
+class Last:
+    """Sends the newest message alone: no request extends the one before."""
+
+    async def take(self, user: str, reply: str, ask: strategies.Ask) -> None:
+        await ask([{"role": "user", "content": user}])
+
+    def figures(self) -> dict[str, float]:
+        return {}
+
+
+@pytest.mark.parametrize(("turn_count", "sent_count"), [(8, 3), (10, 3)])
+def test_the_whole_conversation_leaves_starting_out_and_counts_the_turns_that_were_not_sent(
+    turn_count: int, sent_count: int
+) -> None:
+    async def talk(rereading: bool) -> ttft_conversation.Conversation:
+        held = ttft_conversation.Conversation(Last(), CountedServer(), rereading=rereading)
+        for turn in range(1, turn_count + 1):
+            await held.take(turn, SpokenTurn(f"question {turn}", "An answer."))
+        return held
+
+    whole, sampled = anyio.run(talk, False), anyio.run(talk, True)
+    assert [len(one.asked) for one in (whole, sampled)] == [turn_count, sent_count]
+    assert (
+        whole.all_processor_s() == sampled.all_processor_s() == 3 * turn_count
+    )  # 1 asked with, 2 with its reply
+
+
+def test_without_a_clock_of_the_server_nothing_is_told_of_its_processor(
+    measured: tuple[ttft.Measured, Servers],
+) -> None:
+    assert all("all_processor_s" not in figures for figures in measured[0].found.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "most"),
+    [("--turns 0", "180"), ("--turns 181", "180"), ("--budget 0", "32,000"), ("--budget x", "32,000"),
+     ("--threads -1", ""), ("--threads 100000", ""), ("--turns 1.5", "180")],
+)  # fmt: skip
+def test_a_number_that_cannot_be_measured_with_is_refused(
+    given: str, most: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        ttft.main(given.split())
+    assert ended.value.code == 2
+    *_, line = capsys.readouterr().err.strip().splitlines()
+    assert f"argument {given.split(maxsplit=1)[0]}: must be a whole number from" in line
+    assert f"{most}, not '{given.split()[1]}'" in line
+
+
+def test_the_longest_conversation_that_may_be_asked_for_is_there() -> None:
+    _, size = ttft.asked_for(["--turns", "180", "--budget", "300"])
+    assert (size.turn_count, size.budget_tokens) == (180, 300)
+    assert len(ttft.conversation(2 * size.turn_count, 1)[1::2]) == 180

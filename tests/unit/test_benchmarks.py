@@ -10,21 +10,18 @@ import pytest
 import actormem
 from benchmarks import (
     concurrency,
-    durability,
-    durability_folder,
     flat_cost,
     kernel,
     large_owner,
     recall,
     reply_path,
     report,
-    sessions,
     survival,
     tokens,
 )
 from benchmarks.conversation import conversation
+from benchmarks.counting import Counter
 from benchmarks.dataset import DataError, Question, read_set, set_names
-from benchmarks.postgres_server import installed
 
 TURNS = (
     {"conv": "c", "user": "mei", "session": "1", "turn": "1", "speaker": "user", "text": "我对花生过敏。"},
@@ -111,14 +108,6 @@ async def test_many_sessions_have_every_figure_in_both_ways_and_what_is_missing_
     assert turns.figures["turn_max_ms"] == 500
     assert "without memories" in concurrency.shown(found)
     assert len(concurrency.charted(found)[0].series) == 2
-
-
-def test_the_cost_of_idle_sessions_at_a_tiny_size_has_every_figure_and_leaves_nothing_behind() -> None:
-    size = sessions.Size(session_count=6, active_count=3, turn_count=2, wake_count=10, stay_max=3)
-    found = anyio.run(sessions.measure, size)["sessions"]
-    assert set(found) == {column.figure for column in sessions.COLUMNS}
-    assert max(found[name].median for name in ("tasks_left", "threads_left", "files_left")) <= 0
-    assert len(sessions.charted({"sessions": found})[0].series[0].y) == 4
 
 
 def test_the_prefix_is_the_bytes_with_which_two_requests_begin() -> None:
@@ -246,8 +235,11 @@ def test_a_question_is_asked_in_the_words_of_what_was_ordered_and_not_of_its_num
 
 @pytest.mark.anyio
 async def test_tokens_stay_within_the_budget_and_questions_find_their_answer() -> None:
-    size = tokens.Size(turn_count=30, seeds=(5,), budgets=(2_000,), work_s=0.0)
+    size = tokens.Size(turn_count=30, seeds=(5, 77), budgets=(2_000,), work_s=0.0)
     found = await tokens.measure(size, "hashing")
+    assert all(figures["sent"].least < figures["sent"].greatest for figures in found.values()), (
+        "of both seeds"
+    )
     figures = found["2000"]
     assert figures["over"].median == 0
     assert figures["answered"].median == 1
@@ -258,6 +250,25 @@ async def test_tokens_stay_within_the_budget_and_questions_find_their_answer() -
         assert found[row]["side"].median > 0
         assert found[row]["survived"].median == 1, "whatever the model says"
     assert len(tokens.charted(found)[0].series) == 3
+
+
+@pytest.mark.anyio
+async def test_a_context_takes_as_many_tokens_as_its_trace_says_and_full_history_holds_no_note() -> None:
+    counter = Counter()
+    tools = [{"role": "assistant", "content": None, "tool_calls": [CALL]}]
+    tools.append({"role": "tool", "tool_call_id": "c1", "content": "found"})
+    async with actormem.open(None, embedder="hashing") as runtime:
+        session = await runtime.spawn("talk", user="ada", model="gpt-4o", system=tokens.SYSTEM)
+        for spoken in tokens.talk(4, 5):
+            async with session.turn(spoken.user) as turn:
+                assert counter.tokens(turn.messages) == turn.trace.tokens
+                turn.reply(spoken.reply)
+        whole = counter.tokens((await session.context()).messages)
+    assert counter.tokens(tools) > counter.tokens(tools[1:]) > counter.text("found") + 7 - 1
+    sent = await tokens.play(actormem.Budget(context=6_000), "hashing", 4, 5)
+    assert sent.tokens >= sent.full_tokens, "four turns are all there, and their notes"
+    assert sent.over_count == 0
+    assert whole > counter.text(tokens.SYSTEM)
 
 
 def test_a_setting_that_another_beats_in_both_is_not_on_the_frontier() -> None:
@@ -298,37 +309,6 @@ async def test_the_kernel_is_measured_on_every_loop_that_is_here_and_beside_its_
         assert set(found[f"queue on {loop}"]) == {"tell_us", "tells_per_s", "ask_us", "asks_per_s"}
     assert ("pykka" in found) == (not any("pykka" in line for line in kernel.missing()))
     assert [chart.name for chart in kernel.charted(found)] == ["tell", "ask"]
-
-
-@pytest.mark.anyio
-async def test_durability_is_measured_at_both_levels(tmp_path: Path) -> None:
-    size = durability.Size(session_count=3, messages_each=2, alone_count=1, repeat_count=1, recovered=())
-    found = await durability.measure(size)
-    assert list(found)[:2] == ["power", "process"]
-    assert list(found)[2:] == (["postgres power", "postgres process"] if installed() else [])
-    for figures in found.values():
-        assert all(one.median > 0 for one in figures.values())
-        assert figures["ack_p50_ms"].median <= figures["ack_p95_ms"].median
-
-
-def test_a_copied_folder_holds_sessions_of_as_many_users_with_their_items(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    monkeypatch.setattr(durability_folder, "SESSION_MESSAGES", 4)
-    monkeypatch.setattr(durability_folder, "end_at_once", lambda: None)
-    anyio.run(durability_folder.fill, tmp_path, 12)
-    steps = msgspec.json.decode(capfdbinary.readouterr().out)
-    assert set(steps) >= {"recovery_s", "open_s", "spawn_s", "context_s"}
-
-    async def found(user: str) -> tuple[int, int]:
-        async with actormem.open(tmp_path, embedder="hashing") as runtime:
-            session = await runtime.spawn("talk", user=user)
-            return len(await session.messages()), len(await runtime.items(user))
-
-    first, last = anyio.run(found, "user-1"), anyio.run(found, "user-2")
-    assert first == last
-    assert first[0] == 4
-    assert first[1] >= 4
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"flight": "HAT271"}'}}
@@ -372,6 +352,21 @@ async def test_without_logs_the_rest_is_measured_and_it_is_said(
     found = await survival.measure(survival.Size(budgets=(1_000,), turn_count=5, seeds=(3,)))
     assert list(found) == ["made up, 1,000"]
     assert "ACTORMEM_DATA" in survival.missing()[0]
+
+
+def test_no_share_is_told_of_probes_that_nobody_asked() -> None:
+    probe = survival.Probe("c", 2, "flight", "HAT271", age_last=1)
+    assert survival.figures(survival.Seen([])) == {"probe_count": 0, "over": 0, "orphan_count": 0}
+    recent = survival.figures(survival.Seen([survival.Asked(probe, stood=True)]))
+    assert recent["survived"] == 1
+    assert "old_survived" not in recent
+    found = {
+        "none": report.spreads([survival.figures(survival.Seen([]))]),
+        "recent": report.spreads([recent]),
+    }
+    assert survival.charted(found)[0].labels == ("recent",)
+    verdict = report.judged(survival.TARGETS, {"log, 1,000": found["none"]})
+    assert [one.met for one in verdict][:4] == [None, None, True, True]
 
 
 def test_calls_without_results_and_results_without_calls_are_orphans() -> None:
