@@ -2,9 +2,11 @@
 `benchmarks.durability_recovery`.
 
 python -m benchmarks.durability_folder fill FOLDER SESSIONS MESSAGES   so many in each session; closes the folder
-python -m benchmarks.durability_folder leave FOLDER SESSIONS MESSAGES  prints how many messages each session was told
+python -m benchmarks.durability_folder leave|hold FOLDER SESSIONS MESSAGES
+                                                                       prints how many messages each session was told
                                                                        are safe, once these are so many in all, and
-                                                                       kills itself while all sessions go on
+                                                                       kills itself while all sessions go on; `hold`
+                                                                       reads meanwhile
 python -m benchmarks.durability_folder recover FOLDER SESSIONS MESSAGES SAFE
                                                                        prints the seconds of each step; afterwards it
                                                                        looks for what SAFE says, and all else
@@ -41,7 +43,7 @@ from actormem.ports import (
 from actormem.storage.record import DATABASE_NAME, open_record
 from benchmarks.flat_cost import Talker
 
-__all__ = ["LEFT_SESSIONS", "fill", "leave", "log_bytes", "recover"]
+__all__ = ["LEFT_SESSIONS", "fill", "hold", "leave", "log_bytes", "recover"]
 
 LEFT_SESSIONS = 200  # that speak when the process is killed
 EMBEDDER = "hashing"
@@ -94,10 +96,7 @@ def _moved(item: Item, item_id: str, owner: Owner) -> Item:
 
 
 async def leave(folder: Path, session_count: int, message_count: int) -> None:
-    """Add to sessions of many users until so many messages are acknowledged, and be killed while they go on.
-
-    A program that reads holds the log back from being checkpointed: all that is added is in it.
-    """
+    """Add to sessions of many users until so many messages are acknowledged, and be killed while they go on."""
     talker = Talker(os.getpid())
     safe = [0] * session_count
 
@@ -110,13 +109,17 @@ async def leave(folder: Path, session_count: int, message_count: int) -> None:
                 print(msgspec.json.encode(safe).decode(), flush=True)
                 kill_this_process()
 
-    async with actormem.open(folder, embedder=EMBEDDER) as runtime:
-        with closing(sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)) as reader:
-            reader.execute("BEGIN")
-            reader.execute("SELECT count(*) FROM sessions").fetchone()
-            async with anyio.create_task_group() as group:
-                for number in range(session_count):
-                    group.start_soon(talk, number)
+    async with actormem.open(folder, embedder=EMBEDDER) as runtime, anyio.create_task_group() as group:
+        for number in range(session_count):
+            group.start_soon(talk, number)
+
+
+async def hold(folder: Path, session_count: int, message_count: int) -> None:
+    """The same while someone reads: nothing that is added can be checkpointed, all of it stays in the log."""
+    with closing(sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sessions").fetchone()
+        await leave(folder, session_count, message_count)
 
 
 def left_id(place: int) -> str:
@@ -173,8 +176,8 @@ async def losses(
 
 
 def main(name: str, folder: str, session_count: int, message_count: int, safe: str = "[]") -> None:
-    """One of the three."""
-    work = {"fill": fill, "leave": leave}
+    """One of the four."""
+    work = {"fill": fill, "leave": leave, "hold": hold}
     if name in work:
         anyio.run(work[name], Path(folder), session_count, message_count)
         return

@@ -6,6 +6,7 @@ import signal
 import sys
 import tempfile
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,7 @@ SESSION_MESSAGES = 200
 LEFT_MESSAGES_MAX = 4_000  # that are added before the kill
 CHILD_S_MAX = 1_200.0
 MB = 1e6
+ENDINGS = {"leave": "{count:,} messages", "hold": "{count:,} messages, log held"}
 
 
 def shares(message_count: int) -> tuple[int, int]:
@@ -28,8 +30,10 @@ def shares(message_count: int) -> tuple[int, int]:
     return session_count, message_count - session_count * SESSION_MESSAGES
 
 
-async def recovering(message_count: int, repeat_count: int, place: Path | None) -> list[dict[str, float]]:
-    """The figures of each opening of a folder of so many messages, each after a kill of its own.
+async def recovering(
+    message_count: int, repeat_count: int, place: Path | None
+) -> dict[str, list[dict[str, float]]]:
+    """The figures of each opening of a folder of so many messages, by how its process ended, each after its own kill.
 
     Args:
         message_count: At least two sessions' worth of them.
@@ -43,17 +47,19 @@ async def recovering(message_count: int, repeat_count: int, place: Path | None) 
         partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-", dir=place)
     )
     filled, left = Path(folder.name) / "filled", Path(folder.name) / "left"
-    found: list[dict[str, float]] = []
+    found: dict[str, list[dict[str, float]]] = {}
     try:
         await _child("fill", filled, session_count, SESSION_MESSAGES)
-        for number in range(repeat_count):
-            print(f"{message_count:,} messages, kill {number + 1} of {repeat_count}", file=sys.stderr)
+        for number, (ending, name) in product(range(repeat_count), ENDINGS.items()):
+            row = name.format(count=message_count)
+            print(f"{row}, kill {number + 1} of {repeat_count}", file=sys.stderr)
             await to_thread.run_sync(shutil.copytree, filled, left)
-            safe = await _child("leave", left, LEFT_SESSIONS, left_count, code=-signal.SIGKILL)
+            safe = await _child(ending, left, LEFT_SESSIONS, left_count, code=-signal.SIGKILL)
             log_mb = log_bytes(left) / MB
             await to_thread.run_sync(drop_cached, left)
             said = await _child("recover", left, session_count, SESSION_MESSAGES, safe.decode().strip())
-            found.append(msgspec.json.decode(said, type=dict[str, float]) | {"log_mb": log_mb})
+            steps = msgspec.json.decode(said, type=dict[str, float])
+            found.setdefault(row, []).append(steps | {"log_mb": log_mb})
             await to_thread.run_sync(shutil.rmtree, left)
     finally:
         await to_thread.run_sync(folder.cleanup)
