@@ -142,7 +142,7 @@ def uncompared(old: Sequence[Result], new: Sequence[Result]) -> list[str]:
 
 
 def differences(old: Sequence[Result], new: Sequence[Result]) -> list[str]:
-    """What else than the code has changed, a line each: machine, Python, a version, how busy it was."""
+    """What else than the code has changed, a line each: machine, Python, a version of what both had, the load."""
     before, lines = {one.name: one for one in old}, dict[str, None]()
     for one in new:
         was = before.get(one.name)
@@ -160,8 +160,7 @@ def differences(old: Sequence[Result], new: Sequence[Result]) -> list[str]:
 def _apart(
     old: Mapping[str, str], new: Mapping[str, str], without: Sequence[str]
 ) -> dict[str, tuple[str, str]]:
-    names = [name for name in dict.fromkeys((*old, *new)) if name not in without]
-    both = {name: (old.get(name, "none"), new.get(name, "none")) for name in names}
+    both = {name: (old[name], new[name]) for name in old if name in new and name not in without}
     return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
 
 

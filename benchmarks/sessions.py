@@ -60,7 +60,7 @@ COLUMNS = (
     report.Column("wake p50 ms", "wake_p50_ms", better="less"),
     report.Column("p95", "wake_p95_ms", better="less"),
     report.Column("max", "wake_max_ms", better="less"),
-    report.Column("slope KB", "slope_kb", better="less"),
+    report.Column("slope KB", "slope_kb"),
     report.Column("tasks", "tasks_left", "{:.0f}", better="less"),
     report.Column("threads", "threads_left", "{:.0f}", better="less"),
     report.Column("files", "files_left", "{:.0f}", better="less"),

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from types import FrameType
 
 import anyio
 import msgspec
@@ -205,17 +206,35 @@ async def run(options: argparse.Namespace, command: Command | None = None) -> in
     made = partial(tempfile.TemporaryDirectory, prefix="actormem-bench-", ignore_cleanup_errors=True)
     folder, written = await to_thread.run_sync(made), False
     try:
-        for name in names:
-            before = len(suite.results)
-            await suite.measure(name, Path(folder.name))
-            for result in suite.results[before:]:
-                print(told_result(result), flush=True)
-            if name in suite.not_run:
-                print(f"\n{name}: not measured, {suite.not_run[name]}", flush=True)
+        with as_interrupts(signal.SIGTERM, signal.SIGHUP):
+            for name in names:
+                before = len(suite.results)
+                await suite.measure(name, Path(folder.name))
+                for result in suite.results[before:]:
+                    print(told_result(result), flush=True)
+                if name in suite.not_run:
+                    print(f"\n{name}: not measured, {suite.not_run[name]}", flush=True)
     finally:
         folder.cleanup()
         written = write(options, suite, len(names))
     return max(conclude(options, suite, old), int(not written))
+
+
+@contextmanager
+def as_interrupts(*numbers: signal.Signals) -> Iterator[None]:
+    """Signals that would end this process at once end it as Ctrl-C does; its benchmarks do not get them themselves."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def write(options: argparse.Namespace, suite: Suite, asked_count: int) -> bool:

@@ -10,7 +10,8 @@ import anyio
 import msgspec
 import pytest
 
-from benchmarks import charts, machine, process, report
+from benchmarks import charts, machine, process, recall, report, tokens
+from benchmarks.dataset import Question, Set
 from benchmarks.suite import benchmark_names
 from benchmarks.targets import judged, told
 
@@ -81,6 +82,25 @@ def test_a_target_is_met_missed_or_not_measured() -> None:
     verdicts = judged(bounds, {"row": {"x": report.spread([2.0])}})
     assert [verdict.met for verdict in verdicts] == [True, False, None]
     assert [told(verdict).split()[0] for verdict in verdicts] == ["met", "MISSED", "not"]
+
+
+def test_ctrl_c_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    asked = Set("made up", (), (Question(conv="c", user="mei", text="?", evidence=["1"]),))
+    monkeypatch.setattr(recall, "data_folder", Path)
+    monkeypatch.setattr(recall, "set_names", lambda folder, names: ["made up"])
+    monkeypatch.setattr(recall, "read_set", lambda folder, name: asked)
+    monkeypatch.setattr(anyio, "run", stop)
+    for module in (tokens, recall):
+        assert module.main(["--quick"]) == 130
+        assert capsys.readouterr().err.splitlines()[-1] == (
+            f"benchmarks.{module.NAME}: stopped, nothing is written"
+        )
+    assert run([]) == 130
 
 
 def test_a_target_that_binds_every_repeat_is_judged_by_the_worst() -> None:
