@@ -6,8 +6,8 @@ said once, cut to about 20 or 90 words:
   settled      messages a second, until `settle` returns too: every message is found by its meaning, its neighbours' too
   processor    ms of processor time a message, all threads; on a busy machine the other figures say less than this one
   gap          longest time for which the event loop was held, in ms (p99, max), while all this went on
-  query        ms of a recall that another user asks for meanwhile (p50, max); with the local embedder alone is
-               a query embedded behind what is imported
+  query        ms by the clock of a recall that another user asks for meanwhile (p50, max), the one that is under way
+               when all is settled too; with the local embedder alone is a query embedded behind what is imported
 
 Not measured: several imports at once, a remote embedder, files of a million messages. The log is load: whether it is
 recalled well is what `benchmarks.recall` asks.
@@ -31,6 +31,7 @@ from anyio import to_thread
 import actormem
 from benchmarks import report
 from benchmarks.conversation import conversation
+from benchmarks.watching import watched
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "log", "main", "measure", "once"]
 
@@ -38,7 +39,6 @@ NAME = "importing"
 EMBEDDERS = ("local", "hashing")
 SEED = 20_240_229
 TURNS_EACH = 100  # of one made-up conversation; a log is several
-TICK_S = 0.001
 QUERY_PAUSE_S = 0.25
 COLUMNS = (
     report.Column("import/s", "import_per_s", "{:,.0f}", better="more"),
@@ -95,50 +95,53 @@ async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
 async def once(embedder: str, tokens: int, count: int) -> dict[str, float]:
     """The figures of one log in a fresh folder."""
     folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
-    messages = log(count, tokens)
-    gaps_ms, queries_ms = list[float](), list[float]()
+    queries_ms, found = list[float](), dict[str, float]()
     try:
         async with actormem.open(folder.name, embedder=embedder) as runtime:
             await runtime.remember("The parcel of Bob stands at the gate", user="bob")
             await runtime.settle()
-            began_s = imported_s = settled_s = perf_counter()
-            used_s = process_time()
-            async with anyio.create_task_group() as group:
-                group.start_soon(_watch, gaps_ms)
-                group.start_soon(_ask, runtime, queries_ms)
-                await runtime.import_history(messages, session_id="log", user="ada")
-                imported_s = perf_counter() - began_s
-                await runtime.settle()
-                settled_s = perf_counter() - began_s
-                used_s = process_time() - used_s
-                group.cancel_scope.cancel()
+
+            async def work() -> None:
+                settled = anyio.Event()
+                async with anyio.create_task_group() as group:
+                    group.start_soon(asked, runtime, settled, queries_ms)
+                    found.update(await _imported(runtime, log(count, tokens)))
+                    settled.set()
+
+            watch = await watched("importing", work)
     finally:
         await to_thread.run_sync(folder.cleanup)
-    return {
-        "import_per_s": count / imported_s,
-        "settled_per_s": count / settled_s,
-        "processor_ms": used_s / count * 1000,
-        "gap_p99_ms": report.percentile(gaps_ms or [0.0], 0.99),
-        "gap_max_ms": max(gaps_ms, default=0.0),
-        "query_p50_ms": report.percentile(queries_ms or [0.0], 0.5),
-        "query_max_ms": max(queries_ms, default=0.0),
+    return found | {
+        "gap_p99_ms": watch["importing_gap_p99_ms"],
+        "gap_max_ms": watch["importing_gap_max_ms"],
+        "query_p50_ms": report.percentile(queries_ms, 0.5),
+        "query_max_ms": max(queries_ms),
     }
 
 
-async def _watch(gaps_ms: list[float]) -> None:
-    while True:
-        began_s = perf_counter()
-        await anyio.sleep(TICK_S)
-        gaps_ms.append((perf_counter() - began_s - TICK_S) * 1000)
+async def _imported(runtime: actormem.Runtime, messages: list[dict[str, object]]) -> dict[str, float]:
+    began_s, used_s = perf_counter(), process_time()
+    await runtime.import_history(messages, session_id="log", user="ada")
+    imported_s = perf_counter() - began_s
+    await runtime.settle()
+    settled_s, used_s = perf_counter() - began_s, process_time() - used_s
+    return {
+        "import_per_s": len(messages) / imported_s,
+        "settled_per_s": len(messages) / settled_s,
+        "processor_ms": used_s / len(messages) * 1000,
+    }
 
 
-async def _ask(runtime: actormem.Runtime, queries_ms: list[float]) -> None:
+async def asked(runtime: actormem.Runtime, settled: anyio.Event, queries_ms: list[float]) -> None:
+    """Ask until all is settled, at least once; a question under way is waited for."""
     number = 0
-    while True:
+    while not number or not settled.is_set():
         number += 1
-        found = await runtime.recall(f"Where is my parcel number {number}?", user="bob", limit=1)
-        queries_ms.append(found.elapsed_ms)
-        await anyio.sleep(QUERY_PAUSE_S)
+        began_s = perf_counter()
+        await runtime.recall(f"Where is my parcel number {number}?", user="bob", limit=1)
+        queries_ms.append((perf_counter() - began_s) * 1000)
+        with anyio.move_on_after(QUERY_PAUSE_S):
+            await settled.wait()
 
 
 def charted(found: report.Found) -> list[report.Chart]:
