@@ -23,8 +23,8 @@ Corpus: none; a message is a number, and the answer is the same number.
 
 To read it: ours and the queue take turns within each repeat, so that a busy moment is shared; each figure is the median
 of the repeats, the line below it the least and the greatest. `queue` rows are the floor: no bound, no deadline, no
-crash, no restart. `queue, deadline` is the same with a deadline around each wait. That p99 is met means an answer within
-200 µs while 2,000 are asked a second; it says nothing of a loop that is full.
+crash, no restart. `queue, deadline` is the same with a deadline around each wait. Where the bound of p99 is met, 2,000
+questions a second are answered within it; that says nothing of a loop that is full.
 """
 
 import sys

@@ -6,6 +6,7 @@ reply.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -36,7 +37,7 @@ Vectors = NDArray[np.float32]
 
 
 class Material(msgspec.Struct, frozen=True):
-    """Texts and queries with their vectors; `source` says where they are from."""
+    """Texts and queries with their vectors; `source` says where they are from, and tells other ones from these."""
 
     texts: Sequence[str]
     vectors: Vectors
@@ -97,9 +98,9 @@ async def material(embedder: Embedder, text_count: int, query_count: int) -> Mat
     vectors = np.concatenate(found)
     of_texts, of_queries = vectors[: len(texts)], vectors[len(texts) :]
     kept: list[int] = np.flatnonzero(of_texts.any(axis=1)).tolist()
-    return Material(
-        [texts[place] for place in kept], of_texts[kept], queries, of_queries, f"{source}, {embedder.name}"
-    )
+    mark = sha256("\0".join(texts + queries).encode()).hexdigest()[:8]
+    told = f"{source}, {len(texts):,} texts and {len(queries):,} queries ({mark}), {embedder.name}"
+    return Material([texts[place] for place in kept], of_texts[kept], queries, of_queries, told)
 
 
 def jittered(vectors: Vectors, count: int) -> Iterator[Vectors]:

@@ -34,6 +34,7 @@ async def store_figures(name: str, job: Job, folder: Path) -> dict[str, float]:
     dimensions = queries.shape[1]
     async with opened(name, dimensions, folder) as store:
         await store.add(page_of(job, folder, 0, 1))  # what is loaded late is loaded
+        await store.added()
         await store.search(job.owner(0), queries[0], HITS)
         before_bytes = resident_bytes()
 
@@ -41,6 +42,7 @@ async def store_figures(name: str, job: Job, folder: Path) -> dict[str, float]:
             for start in range(1, job.item_count, ADD_ROWS):
                 await store.add(page_of(job, folder, start, min(start + ADD_ROWS, job.item_count)))
                 await checkpoint()
+            await store.added()
 
         used_s = process_time()
         adding = await watched("adding", add)

@@ -44,12 +44,15 @@ class Store(Protocol):
         """Add rows."""
         ...
 
+    async def added(self) -> None:
+        """All is added: what is left to be built is built now, and not by the first search."""
+
     async def search(self, owner: str, query: Vectors, count: int) -> int:
         """Find the nearest rows of an owner; gives how many there were."""
         ...
 
 
-class Scan:
+class Scan(Store):
     """A matrix for each owner, all of it compared with the query."""
 
     def __init__(self) -> None:
@@ -57,20 +60,23 @@ class Scan:
         self._held: dict[str, Vectors] = {}
 
     async def add(self, page: Page) -> None:
-        """Keep the rows; they become one matrix at the owner's first search."""
+        """Keep the rows."""
         for owner, row in zip(page.owners, page.vectors, strict=True):
             self._pages.setdefault(owner, []).append(row)
 
+    async def added(self) -> None:
+        """Make one matrix of an owner's rows, and let go of the pages."""
+        self._held |= {owner: np.stack(rows) for owner, rows in self._pages.items()}
+        self._pages.clear()
+
     async def search(self, owner: str, query: Vectors, count: int) -> int:
         """The nearest, in order."""
-        if owner in self._pages:
-            self._held[owner] = np.stack(self._pages.pop(owner))
         scores = self._held[owner] @ query
         nearest = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
         return len(nearest[np.argsort(-scores[nearest])])
 
 
-class Faiss:
+class Faiss(Store):
     """A flat index for each owner."""
 
     def __init__(self, dimensions: int) -> None:
@@ -97,7 +103,7 @@ class Faiss:
         return self._held[owner]
 
 
-class Qdrant:
+class Qdrant(Store):
     """Its local mode, in memory: one collection, filtered by owner."""
 
     def __init__(self, dimensions: int) -> None:
@@ -123,7 +129,7 @@ class Qdrant:
         return len(found.points)
 
 
-class Chroma:
+class Chroma(Store):
     """In memory: one collection, filtered by owner."""
 
     def __init__(self) -> None:
@@ -148,7 +154,7 @@ class Chroma:
         return len(found["ids"][0])
 
 
-class LangGraph:
+class LangGraph(Store):
     """A store of LangGraph's, a namespace for each owner; texts are embedded from memory, at no cost."""
 
     def __init__(self, store: Any, known: dict[str, Vectors]) -> None:
