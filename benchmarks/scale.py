@@ -17,17 +17,17 @@ Measured, for each number of items and of owners, each store in a process of its
                  for which the event loop did not run meanwhile, in ms (p99, max), and the longest that it worked itself
                  without a rest, in ms of processor time (held)
   building       of ours: how long it takes from then until nothing is pending (windows of turns, the graph), in s, and
-                 the same of the loop meanwhile; and the share of the ten nearest vectors that the graph finds: among the
-                 candidates a recall asks it for, and asked for ten alone; `-` where each owner has below 4,000 items,
-                 which are scanned and so all found
+                 the same of the loop meanwhile; and the share of the ten nearest vectors that the graph finds: among
+                 the candidates a recall asks it for, and asked for ten alone; `-` where each owner has below 4,000
+                 items, which are scanned and so all found
 
 Others: a numpy matrix for each owner, faiss (a flat index for each owner), qdrant and chroma in memory (one collection,
 filtered by owner), LangGraph's stores in memory and in SQLite (a namespace for each owner). They search vectors alone;
 ours searches words, values and the newest beside them, weighs, and leaves out what is said twice.
 
 All, ours too, have one thread for BLAS and OpenMP, and chroma's Rust one worker: in a server it is other recalls that
-take the other cores, and on two cores a second thread measures what else runs there. Alone on a large machine they are
-faster than this.
+take the other cores, and on two cores a second thread measures what else runs there. With more cores, and nothing else
+to do, those that scan can be faster than this.
 
 Not measured: the embedding of queries (vectors are stored, and are handed out), servers, a disk that is cold (the files
 were just written and are in the system's memory), whether the hits are right (`benchmarks.recall` asks that).
@@ -38,8 +38,8 @@ drawn words; the line below the tables says which. Vectors beyond those of the t
 To read it: up to 10,000 items each figure is the median of three repeats, in which the stores take turns, and the line
 below it the least and the greatest; of 100,000 there is one. Times are by the clock but where said otherwise, and on a
 busy machine the processor's says more. Loop gaps are over a task that sleeps 1 ms. A store that is not installed, or
-does not end in time, is named below the tables. A line on stderr says what is done; all of it takes a good part of an
-hour, `--only actormem` some minutes.
+does not end in time, is named below the tables. A line on stderr says what is done of how much, and `--only` leaves
+stores out.
 """
 
 import os
@@ -61,6 +61,7 @@ from benchmarks import report
 from benchmarks.large_owner import Material, fill, material
 from benchmarks.scale_ours import Job
 from benchmarks.scale_stores import PACKAGES
+from benchmarks.scale_tables import COLUMNS, OURS, OURS_COLUMNS, TARGETS, charted, tables
 
 __all__ = [
     "COLUMNS",
@@ -75,7 +76,6 @@ __all__ = [
 ]
 
 NAME = "scale"
-OURS = "actormem"
 STORE_S_MAX = 900.0
 REPEATED_ITEMS = 10_000
 THREAD_COUNTS = (
@@ -86,63 +86,6 @@ THREAD_COUNTS = (
     "TOKIO_WORKER_THREADS",
 )
 REASON_CHARS_MAX = 160
-LEAST_MS = 1e-3  # on a logarithmic axis
-SEARCHING = (
-    report.Column("p50 ms", "warm_p50_ms", "{:,.2f}", better="less"),
-    report.Column("p95 ms", "warm_p95_ms", "{:,.2f}", better="less"),
-    report.Column("processor p95 ms", "warm_processor_p95_ms", "{:,.2f}", better="less"),
-    report.Column("loop gap max ms", "searching_gap_max_ms", better="less"),
-)
-HOLDING = (
-    report.Column("added /s", "add_per_s", "{:,.0f}", better="more"),
-    report.Column("adding, processor ms", "add_processor_ms", "{:,.3f}", better="less"),
-    report.Column("adding, gap max ms", "adding_gap_max_ms", better="less"),
-    report.Column("bytes an item", "resident_bytes_per_item", "{:,.0f}", better="less"),
-    report.Column("× vectors", "resident_times_vectors", "{:.2f}", better="less"),
-)
-OPENING = (
-    report.Column("open ms", "open_ms", better="less"),
-    report.Column("first ms", "first_ms", better="less"),
-    report.Column("first, processor ms", "first_processor_ms", better="less"),
-    report.Column("whole", "first_whole", "{:.2g}", better="more"),
-    report.Column("until whole ms", "until_whole_ms", better="less"),
-    report.Column("loading p95 ms", "loading_p95_ms", better="less"),
-    report.Column("loading s", "loading_s", better="less"),
-    report.Column("loading, gap p99 ms", "loading_gap_p99_ms", better="less"),
-    report.Column("gap max", "loading_gap_max_ms", better="less"),
-    report.Column("held", "loading_held_max_ms", better="less"),
-)
-BUILDING = (
-    report.Column("indexing s", "indexing_s", better="less"),
-    report.Column("indexing, gap p99 ms", "indexing_gap_p99_ms", better="less"),
-    report.Column("indexing, gap max", "indexing_gap_max_ms", better="less"),
-    report.Column("indexing, held", "indexing_held_max_ms", better="less"),
-    report.Column("graph", "graph_recall", "{:.3f}", better="more"),
-    report.Column("graph, of ten", "graph_recall_of_ten", "{:.3f}", better="more"),
-)
-COLUMNS = (*SEARCHING, *HOLDING)
-OURS_COLUMNS = (*OPENING, *BUILDING)
-LARGEST = f"{OURS}, 100,000 items"
-TARGETS = (
-    report.Target(
-        about="recall p95 at 100,000 items of one owner, ms",
-        row=LARGEST,
-        figure="warm_p95_ms",
-        at_most=20,
-    ),
-    report.Target(
-        about="first whole recall after a cold start, 100,000 items of one owner, ms",
-        row=LARGEST,
-        figure="until_whole_ms",
-        at_most=300,
-    ),
-    report.Target(
-        about="resident at 100,000 items of one owner, × vectors",
-        row=LARGEST,
-        figure="resident_times_vectors",
-        at_most=1.3,
-    ),
-)
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -269,42 +212,6 @@ async def _run(name: str, folder: Path) -> dict[str, float] | str:
         said = error.stderr.decode("utf-8", "replace").strip().splitlines()
         return said[-1][:REASON_CHARS_MAX] if said else f"exit code {error.returncode}"
     return msgspec.json.decode(done.stdout.splitlines()[-1], type=dict[str, float])
-
-
-def charted(found: report.Found) -> list[report.Chart]:
-    """A recall's p95 over the number of items of one owner, for each store."""
-    points: dict[str, list[tuple[float, float]]] = {}
-    for row, figures in found.items():
-        store, _, size = row.partition(", ")
-        if "owners" not in size:
-            count = float(size.partition(" ")[0].replace(",", ""))
-            points.setdefault(store, []).append((count, max(figures["warm_p95_ms"].median, LEAST_MS)))
-    series = tuple(
-        report.Series(store, tuple(x for x, _ in each), tuple(y for _, y in each))
-        for store, each in points.items()
-    )
-    return [
-        report.Chart(
-            name="latency",
-            title="a recall of ten, one owner, p95",
-            x_title="items",
-            y_title="ms",
-            series=series,
-            logarithmic="xy",
-        )
-    ]
-
-
-def tables(found: report.Found) -> str:
-    """What is searched, added and held by all, and how ours opens and builds, each under its title."""
-    own = {row: figures for row, figures in found.items() if row.startswith(f"{OURS},")}
-    shown = (
-        ("search", SEARCHING, found),
-        ("adding, memory", HOLDING, found),
-        ("opening", OPENING, own),
-        ("building", BUILDING, own),
-    )
-    return "\n\n".join(report.spread_table(title, columns, rows) for title, columns, rows in shown if rows)
 
 
 def main(given: Sequence[str] | None = None) -> int:
