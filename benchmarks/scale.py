@@ -5,17 +5,18 @@ Measured, for each number of items and of owners, each store in a process of its
                  and the longest time for which the event loop did not run meanwhile, in ms: a store that is called on
                  the loop and does not let go holds all that runs there
   adding         of all: items a second, ms of processor time of one, and the longest loop gap meanwhile. Ours: 500
-                 remembered one by one, 50 at once, into the memory of that size, in a folder at durability `process`
-                 and with their vectors before they count. Others: pages of 1,000 until the store has that size, in
-                 memory (langgraph sqlite: a file)
-  and memory     of all: bytes of the process, an item, when all but ours' 500 is there and was searched; and as a ratio
+                 facts remembered one by one, 50 at once, into the memory of that size, in a folder at durability
+                 `process`, each compared with those before it and with its vector before it counts. Others: pages of
+                 1,000 until the store has that size, in memory (langgraph sqlite: a file)
+  and memory     of all: bytes of the process, an item, when all but those 500 is there and was searched; and as a ratio
                  to those of the vectors
   opening        of ours: ms to open the folder; ms of the first recall then, and of processor time of it, all threads;
                  whether it was a whole answer (0: something was not searchable yet, and the answer said so); ms from
-                 the first question until an answer was whole, asked again after 10 ms; ms of all recalls asked while
-                 the items were being loaded, p95, the last of them too; how long loading takes, in s; the longest time
-                 for which the event loop did not run meanwhile, in ms (p99, max), and the longest that it worked itself
-                 without a rest, in ms of processor time (held)
+                 the first question until an answer was whole, asked again after 10 ms; the share of the hits of whole
+                 answers while loading that the same queries have when all is indexed, since until all is loaded words
+                 are looked for among the newest and the nearest alone; ms of all recalls while loading, p95; how long
+                 loading takes, in s; the longest time for which the event loop did not run meanwhile, in ms (p99, max),
+                 and the longest that it worked itself without a rest, in ms of processor time (held)
   building       of ours: how long it takes from then until nothing is pending (windows of turns, the graph), in s, and
                  the same of the loop meanwhile; and the share of the ten nearest vectors that the graph finds: among
                  the candidates a recall asks it for, and asked for ten alone; `-` where each owner has below 4,000

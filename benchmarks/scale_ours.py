@@ -26,6 +26,7 @@ DEADLINE_S = 30.0
 WHOLE_S_MAX = 120.0
 PARTIAL_PAUSE_S = 0.01
 PAUSE_S = 0.1
+ASKED_AGAIN_MAX = 20
 FIRST, MEANWHILE = (
     " …",
     " ,",
@@ -51,12 +52,15 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return owner_of(number, self.owner_count).user
 
 
-class Answered(msgspec.Struct, frozen=True):
-    """How long a recall took, by the clock and by the processor, and whether its answer was whole."""
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a recall took, by the clock and by the processor, and whether its answer said that it was whole."""
 
+    query_number: int
+    owner_number: int
     elapsed_ms: float
     processor_ms: float
     whole: bool
+    ids: frozenset[str]
 
 
 class Asking:
@@ -69,11 +73,19 @@ class Asking:
     async def ask(self, number: int, ending: str = "", *, owner_number: int | None = None) -> Answered:
         """Ask one query of its owner; with another ending it is another query, whose answer is not kept from before."""
         query = self._job.queries[number % len(self._job.queries)] + ending
-        owner = self._job.owner(number if owner_number is None else owner_number)
+        owner_number = number if owner_number is None else owner_number
+        owner = self._job.owner(owner_number)
         began_s, used_s = perf_counter(), process_time()
         found = await self._runtime.recall(query, user=owner, limit=HITS, deadline_s=DEADLINE_S)
         elapsed_s, used_s = perf_counter() - began_s, process_time() - used_s
-        return Answered(elapsed_s * 1000, used_s * 1000, not found.degraded)
+        return Answered(
+            query_number=number,
+            owner_number=owner_number,
+            elapsed_ms=elapsed_s * 1000,
+            processor_ms=used_s * 1000,
+            whole=not found.degraded,
+            ids=frozenset(hit.item.id for hit in found.hits),
+        )
 
     async def ask_until_whole(self, answers: list[Answered]) -> float:
         """Ask the first owner until an answer is whole; gives the ms from the first question until then.
@@ -103,6 +115,14 @@ class Asking:
         """Ask every query once."""
         for number in range(len(self._job.queries)):
             answers.append(await self.ask(number))
+
+    async def same_share(self, answers: Sequence[Answered]) -> dict[str, float]:
+        """The share of the hits of whole answers that the same queries have now; nothing where none has any."""
+        shares: list[float] = []
+        for was in [one for one in answers if one.whole and one.ids][:ASKED_AGAIN_MAX]:
+            now = await self.ask(was.query_number, MEANWHILE, owner_number=was.owner_number)
+            shares.append(len(was.ids & now.ids) / len(was.ids))
+        return {"loading_same_share": float(np.mean(shares))} if shares else {}
 
     async def load_all(self) -> None:
         """Return when every item of every owner is there: what asks for one waits for that."""
@@ -160,6 +180,7 @@ async def _recalled(asking: Asking, runtime: actormem.Runtime) -> dict[str, floa
     loading = await watched("loading", load)
     indexing = await watched("indexing", runtime.settle)
     searching = await watched("searching", partial(asking.ask_each, warm))
+    found |= await asking.same_share(cold)
     return found | {
         "first_ms": cold[0].elapsed_ms,
         "first_processor_ms": cold[0].processor_ms,

@@ -25,6 +25,7 @@ OPENING = (
     report.Column("first, processor ms", "first_processor_ms", better="less"),
     report.Column("first whole", "first_whole", "{:.2g}", better="more"),
     report.Column("until whole ms", "until_whole_ms", better="less"),
+    report.Column("same hits", "loading_same_share", "{:.2f}", better="more"),
     report.Column("loading p95 ms", "loading_p95_ms", better="less"),
     report.Column("loading s", "loading_s", better="less"),
     report.Column("loading, gap p99 ms", "loading_gap_p99_ms", better="less"),

@@ -101,6 +101,14 @@ async def test_the_benchmark_of_a_tiny_size_has_every_figure() -> None:
         assert figures["import_per_s"].median >= figures["settled_per_s"].median > 0
 
 
+async def test_a_query_under_way_when_all_is_settled_is_counted() -> None:
+    settled, queries_ms = anyio.Event(), list[float]()
+    async with opened() as runtime, anyio.create_task_group() as group:
+        settled.set()
+        group.start_soon(importing.asked, runtime, settled, queries_ms)
+    assert len(queries_ms) == 1
+
+
 def test_the_log_of_the_benchmark_has_both_languages_and_no_text_twice() -> None:
     texts = [str(one["content"]) for one in importing.log(60, 20)]
     assert len(set(texts)) == 60
