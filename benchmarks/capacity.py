@@ -94,7 +94,7 @@ SOURCES = {
     "core_share": "assumed: how full a core may be then",
     "ray_ms": "benchmarks.shards, driver ms: processor time of who asks, beside the shard's own",
     "session_kb": "benchmarks.sessions --quick, active KB: after ten turns of 90 tokens a message",
-    "item_kb": "README, benchmarks.scale --large: 8 to 16 KB a memory that is awake",
+    "item_kb": "README, benchmarks.scale: 8 to 16 KB a memory that is awake",
     "items_awake": "assumed: memories of a user who is there",
     "sitting_s": "assumed: seconds between a user's first turn and his last, of a day",
     "idle_s": "actormem.open: seconds until he is put to sleep",

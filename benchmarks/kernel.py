@@ -140,7 +140,7 @@ def charted(found: report.Found) -> list[report.Chart]:
             name=figure,
             title=title,
             x_title="",
-            y_title="µs",
+            y_title="µs of processor time",
             kind="bars",
             labels=tuple(row for row in rows if f"{figure}_us" in found[row]),
             series=(
