@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -221,7 +221,7 @@ async def run(options: argparse.Namespace, command: Command | None = None) -> in
 
 
 @contextmanager
-def as_interrupts(*numbers: signal.Signals) -> Iterator[None]:
+def as_interrupts(*numbers: signal.Signals) -> Generator[None, None, None]:
     """Signals that would end this process at once end it as Ctrl-C does; its benchmarks do not get them themselves."""
 
     def interrupt(_: int, __: FrameType | None) -> None:
