@@ -10,7 +10,8 @@ Measured, on asyncio, on uvloop where it is installed, and on trio:
   × deadline   an ask as a ratio to the same with a deadline: `asyncio.timeout`, `trio.fail_after`
   p50, p99     µs of an ask by the clock, with 200 sessions: 200 actors in memory and 200 askers at once, one for each,
                who ask ten times a second at moments of their own, so that asks meet; p99 cpu is of the loop's processor
-               time between question and answer, other asks' share too: it leaves out what other processes did to this
+               time between question and answer, other asks' share too: it leaves out what other processes did to this;
+               of the queue with a deadline the same, all asking one reader
   burst p99    ms by the clock until each of 200 asks is answered that were sent at one moment, one to each actor
   pykka        an actor in a thread of its own: the same tell and ask, in another process
 

@@ -97,7 +97,9 @@ async def once(size: Size, loop: str) -> dict[str, dict[str, float]]:
         found[least] = await _tells(floor, handled, size) | await _asks(floor.ask, size)
         found[timed] = await _asks(floor.ask_in_time, size)
         refs = [system.ref("echo", number) for number in range(size.session_count)]
-        found[loop] |= await _apart(refs, size) | await _burst(refs)
+        asks = [_Sender(ref).ask for ref in refs]
+        found[loop] |= await _apart(asks, size) | await _burst(refs)
+        found[timed] |= await _apart([floor.ask_in_time] * size.session_count, size)
     for figure, name, row in (
         ("tell_us", "tell_times_queue", least),
         ("ask_us", "ask_times_queue", least),
@@ -143,24 +145,24 @@ async def _asks(ask: Callable[[object], Awaitable[object]], size: Size) -> dict[
     return {"ask_us": used_us, "asks_per_s": 1e6 / elapsed_us}
 
 
-async def _apart(refs: Sequence[Ref], size: Size) -> dict[str, float]:
-    """Each actor has an asker of its own, who pauses between answer and question."""
+async def _apart(asks: Sequence[Callable[[object], Awaitable[object]]], size: Size) -> dict[str, float]:
+    """Each is asked by an asker of its own, who pauses between answer and question."""
     elapsed_us, used_us = list[float](), list[float]()
 
-    async def ask(number: int, ref: Ref) -> None:
+    async def ask_on(number: int, ask: Callable[[object], Awaitable[object]]) -> None:
         chance = Random(SEED + number)
-        await ref.ask(0, timeout_s=TIMEOUT_S)
-        for message in range(max(1, size.ask_count // len(refs))):
+        await ask(0)
+        for message in range(max(1, size.ask_count // len(asks))):
             await anyio.sleep(chance.uniform(0, 2 * PAUSE_S))
             timed = Timed()
-            await ref.ask(message, timeout_s=TIMEOUT_S)
+            await ask(message)
             elapsed, used = timed.each_us(1)
             elapsed_us.append(elapsed)
             used_us.append(used)
 
     async with anyio.create_task_group() as group:
-        for number, ref in enumerate(refs):
-            group.start_soon(ask, number, ref)
+        for number, ask in enumerate(asks):
+            group.start_soon(ask_on, number, ask)
     return {
         "ask_p50_us": report.percentile(elapsed_us, 0.5),
         "ask_p99_us": report.percentile(elapsed_us, 0.99),
