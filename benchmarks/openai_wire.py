@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["DONE", "chunks", "completion", "embeddings", "event", "fault", "usage_of", "vector_of"]
+__all__ = ["DONE", "chunks", "completion", "embeddings", "event", "fault", "json_reply", "usage_of", "vector_of"]
 
 DONE = b"data: [DONE]\n\n"
 PIECE_CHARS = 4  # about a token
@@ -78,6 +78,11 @@ def embeddings(body: Mapping[str, Any], texts: Sequence[str], dimensions: int) -
 def fault(message: str, code: str) -> dict[str, Any]:
     """The body of a refusal."""
     return {"error": {"message": message, "code": code}}
+
+
+def json_reply(number: int) -> str:
+    """The words of a reply where JSON is asked for: no fact, and as a memory, which all replies differ in, one matter."""
+    return json.dumps({"facts": [], "memory": [{"id": "0", "text": f"They spoke of matter {number}."}]})
 
 
 def usage_of(body: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, int]:

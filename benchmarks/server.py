@@ -1,8 +1,9 @@
 """A server on the loopback that speaks OpenAI's protocol and takes as long as a real one would.
 
 Chat requests wait for the tokens that were not read before (`benchmarks.prefill`), then for each token of the reply;
-requests for embeddings wait a set time. A share of requests fails, or is told to come again later: which ones follows
-from the seed and the number of the request alone. `GET /counts` tells what was asked of it so far.
+requests for embeddings wait a set time. Where JSON is asked for, the reply is an object that names no fact, and one
+matter for those who keep what they call memories. A share of requests fails, or is told to come again later: which
+ones follows from the seed and the number of the request alone. `GET /counts` tells what was asked of it so far.
 
     python -m benchmarks.server '{"embedding_s": 0.02}'       prints where it is, and serves until its input ends
 """
@@ -12,18 +13,20 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from http.client import HTTPConnection
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.abc
 import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from benchmarks.openai_wire import DONE, chunks, completion, embeddings, event, fault, usage_of
+from benchmarks.openai_wire import DONE, chunks, completion, embeddings, event, fault, json_reply, usage_of
 from benchmarks.prefill import PrefixCache
 
-__all__ = ["Counts", "Plan", "Server", "beside", "serving"]
+__all__ = ["Counts", "Plan", "Server", "beside", "counts_at", "serving"]
 
 HEAD_BYTES_MAX = 65_536
 BODY_BYTES_MAX = 64 * 2**20
@@ -69,9 +72,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counts(msgspec.Struct):
-    """What was asked of it."""
+    """What was asked of it; of chats also how many it has answered."""
 
     chats: int = 0
+    chats_ended: int = 0
     embeddings: int = 0
     texts: int = 0
     prompt_tokens: int = 0
@@ -147,14 +151,16 @@ class Server:
 
     async def _chat(self, stream: anyio.abc.SocketStream, body: dict[str, Any]) -> None:
         plan, read = self.plan, self._cache.read(body["messages"])
-        message = {"role": "assistant", "content": "word" * plan.reply_tokens}
+        self.counts.chats += 1
+        asked_json = body.get("response_format", {}).get("type", "text") != "text"
+        content = json_reply(self.counts.chats) if asked_json else "word" * plan.reply_tokens
+        message = {"role": "assistant", "content": content}
         usage = usage_of(body, message) | {
             "prompt_tokens": read.tokens,
             "completion_tokens": plan.reply_tokens,
             "total_tokens": read.tokens + plan.reply_tokens,
             "prompt_tokens_details": {"cached_tokens": read.cached_tokens},
         }
-        self.counts.chats += 1
         self.counts.prompt_tokens += read.tokens
         self.counts.cached_tokens += read.cached_tokens
         self.counts.reply_tokens += plan.reply_tokens
@@ -162,6 +168,7 @@ class Server:
         await anyio.sleep(plan.first_token_s + reading_s)
         if not body.get("stream"):
             await anyio.sleep(plan.token_s * plan.reply_tokens)
+            self.counts.chats_ended += 1
             await _send(stream, 200, completion(body, message, usage))
             return
         await stream.send(
@@ -171,6 +178,7 @@ class Server:
             if place > 1 and plan.token_s:
                 await anyio.sleep(plan.token_s)
             await stream.send(_piece(event(chunk)))
+        self.counts.chats_ended += 1
         await stream.send(_piece(DONE) + _piece(b""))
 
 
@@ -226,6 +234,21 @@ async def beside(plan: Plan) -> AsyncGenerator[str, None]:
             said = await BufferedByteReceiveStream(child.stdout).receive_until(b"\n", HEAD_BYTES_MAX)
         yield said.decode()
         await child.stdin.aclose()
+
+
+async def counts_at(base_url: str) -> Counts:
+    """What was asked of the server so far."""
+    parts = urlsplit(base_url)
+
+    def read() -> bytes:
+        connection = HTTPConnection(parts.netloc, timeout=START_S_MAX)
+        try:
+            connection.request("GET", "/counts")
+            return connection.getresponse().read()
+        finally:
+            connection.close()
+
+    return msgspec.json.decode(await anyio.to_thread.run_sync(read), type=Counts)
 
 
 async def main(plan: Plan) -> None:
