@@ -5,7 +5,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["DONE", "chunks", "completion", "embeddings", "event", "fault", "json_reply", "usage_of", "vector_of"]
+__all__ = [
+    "DONE",
+    "chunks",
+    "completion",
+    "embeddings",
+    "event",
+    "fault",
+    "json_reply",
+    "usage_of",
+    "vector_of",
+]
 
 DONE = b"data: [DONE]\n\n"
 PIECE_CHARS = 4  # about a token
@@ -81,7 +91,7 @@ def fault(message: str, code: str) -> dict[str, Any]:
 
 
 def json_reply(number: int) -> str:
-    """The words of a reply where JSON is asked for: no fact, and as a memory, which all replies differ in, one matter."""
+    """The words of a reply where JSON is asked for: no fact, and one memory, another in each reply."""
     return json.dumps({"facts": [], "memory": [{"id": "0", "text": f"They spoke of matter {number}."}]})
 
 

@@ -9,7 +9,7 @@ import logging
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
@@ -18,13 +18,12 @@ import anyio
 import msgspec
 from anyio import to_thread
 
-from benchmarks import report
 from benchmarks.conversation import SpokenTurn, conversation
-from benchmarks.peers import Given, Make, Peer, opened
-from benchmarks.scripted import watched
+from benchmarks.peers import Given, Make, Peer, installed, missing, opened
+from benchmarks.scripted import percentiles, watched
 from benchmarks.server import Counts, counts_at
 
-__all__ = ["Job", "figures", "main", "measured"]
+__all__ = ["Job", "each", "figures", "main", "measured"]
 
 PEER_S_MAX = 900.0
 TALKS_MAX = 20  # made once, and held by several sessions
@@ -42,12 +41,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         seed: Of the first conversation, which is that of `benchmarks.conversation`.
     """
 
-    peer: str
+    peer: str = ""
     base_url: str
     budget_tokens: int
-    session_count: int
+    session_count: int = 1
     turn_count: int
-    pause_s: float
+    pause_s: float = 0.0
     seed: int
 
 
@@ -93,7 +92,9 @@ async def figures(job: Job) -> dict[str, float]:
 
 
 async def _figures(job: Job, make: Make) -> dict[str, float]:
-    talks = [conversation(job.turn_count, job.seed + number) for number in range(min(TALKS_MAX, job.session_count))]
+    talks = [
+        conversation(job.turn_count, job.seed + number) for number in range(min(TALKS_MAX, job.session_count))
+    ]
     warm = await make(job.session_count)
     await warm.take(talks[0][0].user)
     await warm.reply(talks[0][0].reply)
@@ -107,8 +108,8 @@ async def _figures(job: Job, make: Make) -> dict[str, float]:
         wall_s, used_s = perf_counter() - began_s, process_time() - used_s
     count = len(turns.contexts_ms)
     found = {
-        **_spread("context", turns.contexts_ms),
-        **_spread("end", turns.ends_ms),
+        **percentiles("context", turns.contexts_ms),
+        **percentiles("end", turns.ends_ms),
         **watch.figures,
         "wall_s": wall_s,
         "turns_per_s": count / wall_s,
@@ -119,12 +120,19 @@ async def _figures(job: Job, make: Make) -> dict[str, float]:
     return found
 
 
-def _spread(name: str, values_ms: Sequence[float]) -> dict[str, float]:
-    return {
-        f"{name}_p50_ms": report.percentile(values_ms, 0.5),
-        f"{name}_p95_ms": report.percentile(values_ms, 0.95),
-        f"{name}_max_ms": max(values_ms),
-    }
+async def each(
+    peers: Sequence[str], job: Job, note: Callable[[str], object]
+) -> AsyncIterator[tuple[str, dict[str, float]]]:
+    """The figures of each that can be measured, one after another; `note` is told why others are not."""
+    for said in missing(peers):
+        note(said)
+    for peer in installed(peers):
+        print(f"once, {peer}", file=sys.stderr)
+        found = await measured(msgspec.structs.replace(job, peer=peer))
+        if isinstance(found, str):
+            note(found)
+        else:
+            yield peer, found
 
 
 async def measured(job: Job) -> dict[str, float] | str:

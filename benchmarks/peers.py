@@ -22,7 +22,7 @@ import msgspec
 from actormem.adapters.toktok import ToktokTokenizer
 from benchmarks import report
 
-__all__ = ["PACKAGES", "SYSTEM", "Given", "Make", "Peer", "missing", "opened"]
+__all__ = ["PACKAGES", "SYSTEM", "Given", "Make", "Peer", "installed", "missing", "opened"]
 
 SYSTEM = "You are a patient assistant. 用用户的语言回答。"
 DIMENSIONS = 384
@@ -64,14 +64,22 @@ Make: TypeAlias = Callable[[int], Awaitable[Peer]]
 """Opens the session of a number."""
 
 
+def installed(names: Sequence[str]) -> list[str]:
+    """Those of them whose packages are here."""
+    return [name for name in names if not _lacking(name)]
+
+
 def missing(names: Sequence[str]) -> list[str]:
-    """Notes on those that are not installed."""
-    lacking = {name: [one for one in PACKAGES[name] if not report.version(one)] for name in names}
+    """Notes on the others."""
     return [
-        f"{name} is not measured: {', '.join(packages)} not installed (pip install '.[bench]')"
-        for name, packages in lacking.items()
-        if packages
+        f"{name} is not measured: {', '.join(_lacking(name))} not installed (pip install '.[bench]')"
+        for name in names
+        if _lacking(name)
     ]
+
+
+def _lacking(name: str) -> list[str]:
+    return [package for package in PACKAGES[name] if not report.version(package)]
 
 
 @asynccontextmanager
@@ -270,13 +278,16 @@ async def _llama_index(given: Given, stack: AsyncExitStack) -> Make:
             text = done.choices[0].message.content
             return llms.ChatResponse(message=llms.ChatMessage(role="assistant", content=text))
 
+    def tokens(text: str) -> range:
+        return range(counter.count(text))
+
     async def make(number: int) -> Peer:
         memory = memories.Memory.from_defaults(
             session_id=f"session-{number}",
             token_limit=given.budget_tokens,
             token_flush_size=given.budget_tokens // 10,
             memory_blocks=[memories.FactExtractionMemoryBlock(llm=Remote())],
-            tokenizer_fn=lambda text: range(counter.count(text)),
+            tokenizer_fn=tokens,
         )
         return LlamaSession(memory, llms.ChatMessage)
 

@@ -1,9 +1,19 @@
 """How long is it from a user's message to the ready context, and how much of the request stays the same?
 
-Measured, over 200 turns in a budget of 6,000:
+Measured, over 200 turns in a budget of 6,000, so that turns compact. Ours, by where vectors and summaries come from:
+  scripted     in this process: an embedder that sleeps 20 ms a call, an LLM that sleeps 800 ms; no network, no client
+  server       a server of OpenAI's protocol on the loopback, in a process of its own (`benchmarks.server`): 20 ms an
+               embedding, 800 ms a chat; OpenAIEmbedder and OpenAILLM, so the openai client's own work is in it
+  local        the embedder in the wheel; summaries are extractive
+  hashing      hashed words instead of an embedder; summaries are extractive
+and what others do with the same conversation, server and budget (`benchmarks.peers`), each in a process of its own,
+once; one that is not installed, or fails, is named below the table.
   context      ms from the user's message to the messages to send (p50, p95, max)
-  beyond       the same, less the 20 ms that the scripted embedder takes for a call (p50, p95, max); `-` for the others
-  end          ms that leaving the turn blocks: until the reply is on disk, durable over power loss (p50, p95)
+  beyond       the same, less the 20 ms that the embedding takes (p50, p95, max); `-` where there is no such wait
+  end          ms that leaving the turn blocks the next: for ours, until the reply is on disk, durable over power loss
+  waited LLM   LLM calls that began after the message and had ended before the context was ready
+  end LLM      the same of leaving the turn
+  LLM          all LLM calls of ours, all others being beside the turns
   sent         tokens sent, as a share of what full history would have sent; as the library's trace counts them
   prefix       bytes of whole messages with which a request and the one before begin, as a share of all bytes sent;
                compared here, not taken from the trace
@@ -11,19 +21,21 @@ Measured, over 200 turns in a budget of 6,000:
   or recalled  or in the context for a question that names what was ordered, and nothing of its number
   degraded     contexts that a step missed its deadline for, or failed for
 
-Not measured: a model's own time (a pause of 50 ms stands for it, in which background work may run), summaries by an
-LLM (they are extractive here), opening the folder (the embedder is loaded there), many sessions at once, and the
-provider's cache: `prefix` is what it could hold. Planted facts are load: whether they are recalled is not scored.
+Not measured: a model's own time (a pause of 0.1 s stands for it: a summary takes as long as eight turns), opening the
+folder (the embedder is loaded there), many sessions at once (`benchmarks.concurrency`), what is right in the contexts
+of others (they keep and find different things), and the provider's cache: `prefix` is what it could hold. Planted facts
+are load: whether they are recalled is not scored.
 
 Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
 
-To read it: each figure is the median of the repeats, each with a fresh folder; the line below it is the least and
-the greatest. A disk's sync decides `end`; `context` waits for no disk.
+To read it: each figure is the median of the repeats, each with a fresh folder, after a turn of another session; the
+line below it is the least and the greatest. A disk's sync decides `end`; `context` waits for no disk. Work of others on
+the machine is in all of it: compare the rows of one run.
 """
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -32,15 +44,17 @@ import msgspec
 from anyio import to_thread
 
 import actormem
-from benchmarks import report
-from benchmarks.conversation import Order, conversation
-from benchmarks.scripted import TimedEmbedder
+from benchmarks import peer_process, peers, report
+from benchmarks.conversation import Order, SpokenTurn, conversation
+from benchmarks.providers import EMBEDDING_S, LLM_S, installed, missing, plan_of, providers
+from benchmarks.scripted import WatchedLLM, percentiles
+from benchmarks.server import beside
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once"]
 
 NAME = "reply_path"
-EMBEDDERS = ("scripted", "local", "hashing")
-EMBEDDING_S = 0.02  # of the scripted embedder: a server near by
+OURS = ("scripted", "server", "local", "hashing")
+REMOTE = ("scripted", "server")  # those with a wait for the embedding, and with an LLM
 BUDGET_TOKENS = 6_000
 SEED = 20_240_229
 COLUMNS = (
@@ -52,6 +66,10 @@ COLUMNS = (
     report.Column("max", "beyond_max_ms", better="less"),
     report.Column("end p50 ms", "end_p50_ms", better="less"),
     report.Column("p95", "end_p95_ms", better="less"),
+    report.Column("max", "end_max_ms", better="less"),
+    report.Column("waited LLM", "context_calls", "{:.0f}", better="less"),
+    report.Column("end LLM", "end_calls", "{:.0f}", better="less"),
+    report.Column("LLM", "llm_calls", "{:.0f}"),
     report.Column("sent", "sent_share", "{:.3f}", better="less"),
     report.Column("prefix", "prefix_share", "{:.3f}", better="more"),
     report.Column("in context", "orders_in_context_share", "{:.3f}", better="more"),
@@ -59,10 +77,25 @@ COLUMNS = (
     report.Column("degraded", "degraded_count", "{:.0f}", better="less"),
 )
 TARGETS = (
-    report.Target(about="beyond the embedding, p50 ms", row="scripted", figure="beyond_p50_ms", at_most=1),
-    report.Target(about="beyond the embedding, p95 ms", row="scripted", figure="beyond_p95_ms", at_most=3),
-    report.Target(
-        about="beyond the embedding, max ms", row="scripted", figure="beyond_max_ms", at_most=15, worst=True
+    *(
+        report.Target(about=f"{about}, {row}", row=row, figure=figure, at_most=most, worst=worst)
+        for row in REMOTE
+        for about, figure, most, worst in (
+            ("beyond the embedding, p50 ms", "beyond_p50_ms", 1, False),
+            ("beyond the embedding, p95 ms", "beyond_p95_ms", 3, False),
+            ("beyond the embedding, max ms", "beyond_max_ms", 15, True),
+            ("LLM calls that a context waited for", "context_calls", 0, True),
+        )
+    ),
+    *(
+        report.Target(
+            about=f"summaries by the LLM meanwhile, {row}",
+            row=row,
+            figure="llm_summaries",
+            at_least=1,
+            worst=True,
+        )
+        for row in REMOTE
     ),
     report.Target(about="with the local embedder, p50 ms", row="local", figure="context_p50_ms", at_most=5),
 )
@@ -73,11 +106,13 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
 
     turn_count: int = 200
     repeat_count: int = 3
-    pause_s: float = 0.05  # stands for the model's time to reply
+    pause_s: float = 0.1  # stands for the model's time to reply
+    llm_s: float = LLM_S
+    peers: tuple[str, ...] = tuple(peers.PACKAGES)
 
 
 FULL = Size()
-QUICK = Size(turn_count=40)
+QUICK = Size(turn_count=40, repeat_count=1)
 
 
 class Requests:
@@ -107,60 +142,90 @@ class Requests:
         return self._same_bytes / self._sent_bytes
 
 
-async def measure(size: Size) -> dict[str, dict[str, report.Spread]]:
-    """Every figure of every embedder; the repeats alternate, so that a busy minute is shared."""
-    runs: dict[str, list[dict[str, float]]] = {embedder: [] for embedder in EMBEDDERS}
-    for number in range(size.repeat_count):
-        for embedder, found in runs.items():
-            print(f"repeat {number + 1} of {size.repeat_count}, {embedder}", file=sys.stderr)
-            found.append(await once(embedder, size))
-    return {
-        embedder: {name: report.spread([one[name] for one in found]) for name in found[0]}
-        for embedder, found in runs.items()
-    }
+async def measure(
+    size: Size, note: Callable[[str], object] = lambda _: None
+) -> dict[str, dict[str, report.Spread]]:
+    """Every figure of ours and of the peers; our repeats alternate, so that a busy minute is shared.
+
+    Args:
+        note: Told what is not measured, and why.
+    """
+    runs: dict[str, list[dict[str, float]]] = {row: [] for row in installed(OURS)}
+    for said in missing(OURS):
+        note(said)
+    async with beside(plan_of(size.llm_s)) as url:
+        for number in range(size.repeat_count):
+            for row, found in runs.items():
+                print(f"repeat {number + 1} of {size.repeat_count}, {row}", file=sys.stderr)
+                found.append(await once(row, size, url))
+        job = peer_process.Job(
+            base_url=url,
+            budget_tokens=BUDGET_TOKENS,
+            turn_count=size.turn_count,
+            pause_s=size.pause_s,
+            seed=SEED,
+        )
+        async for peer, figures in peer_process.each(size.peers, job, note):
+            runs[peer] = [figures]
+    return report.over_repeats(runs)
 
 
-async def once(embedder: str, size: Size) -> dict[str, float]:
-    """The figures of one conversation in a fresh folder."""
+async def once(row: str, size: Size, url: str) -> dict[str, float]:
+    """The figures of one conversation of ours in a fresh folder; `url` is the server's."""
     folder = await to_thread.run_sync(partial(tempfile.TemporaryDirectory, prefix="actormem-benchmark-"))
+    embedder, llm = providers(row, url, size.llm_s)
+    talk = conversation(size.turn_count, SEED)
     try:
-        scripted = embedder == "scripted"
-        made = TimedEmbedder(EMBEDDING_S) if scripted else embedder
-        async with actormem.open(folder.name, embedder=made) as runtime:
-            session = await runtime.spawn(
-                "benchmark",
-                user="ada",
-                model="gpt-4o",
-                system="You are a patient assistant. 用用户的语言回答。",
-                budget=actormem.Budget(context=BUDGET_TOKENS),
-            )
-            figures = await _play(session, size, EMBEDDING_S * 1000 if scripted else None)
+        async with actormem.open(folder.name, embedder=embedder, llm=llm) as runtime:
+            warm = await _spawned(runtime, "bob")
+            async with warm.turn(talk[0].user) as turn:
+                turn.reply(talk[0].reply)
+            session = await _spawned(runtime, "ada")
+            figures = await _play(session, talk, size, llm, EMBEDDING_S * 1000 if llm else None)
             await runtime.settle()
-            orders = [turn.order for turn in conversation(size.turn_count, SEED) if turn.order]
-            return figures | await _probe(session, orders)
+            if llm is not None:
+                figures |= {
+                    "llm_calls": llm.call_count,
+                    "llm_summaries": runtime.statistics().summaries_llm,
+                }
+            return figures | await _probe(session, [turn.order for turn in talk if turn.order])
     finally:
         await to_thread.run_sync(folder.cleanup)
 
 
-async def _play(session: actormem.Session, size: Size, embedding_ms: float | None) -> dict[str, float]:
-    contexts_ms, ends_ms = list[float](), list[float]()
+async def _spawned(runtime: actormem.Runtime, user: str) -> actormem.Session:
+    budget = actormem.Budget(context=BUDGET_TOKENS)
+    return await runtime.spawn("benchmark", user=user, model="gpt-4o", system=peers.SYSTEM, budget=budget)
+
+
+async def _play(
+    session: actormem.Session,
+    talk: Sequence[SpokenTurn],
+    size: Size,
+    llm: WatchedLLM | None,
+    embedding_ms: float | None,
+) -> dict[str, float]:
+    contexts_s, ends_s = list[tuple[float, float]](), list[tuple[float, float]]()
     requests = Requests()
-    for spoken in conversation(size.turn_count, SEED):
+    for spoken in talk:
         began_s = perf_counter()
         async with session.turn(spoken.user) as turn:
-            contexts_ms.append((perf_counter() - began_s) * 1000)
+            contexts_s.append((began_s, perf_counter()))
             requests.add(turn.messages, turn.trace)
             await anyio.sleep(size.pause_s)
             turn.reply(spoken.reply)
-            left_s = perf_counter()
-        ends_ms.append((perf_counter() - left_s) * 1000)
+            began_s = perf_counter()
+        ends_s.append((began_s, perf_counter()))
+    contexts_ms = [(ended_s - began_s) * 1000 for began_s, ended_s in contexts_s]
+    calls: dict[str, float] = {}
+    if llm is not None:
+        calls["context_calls"] = sum(llm.within(*span_s) for span_s in contexts_s)
+        calls["end_calls"] = sum(llm.within(*span_s) for span_s in ends_s)
     return {
-        "context_p50_ms": report.percentile(contexts_ms, 0.5),
-        "context_p95_ms": report.percentile(contexts_ms, 0.95),
-        "context_max_ms": max(contexts_ms),
+        **percentiles("context", contexts_ms),
         **_beyond(contexts_ms, embedding_ms),
-        "end_p50_ms": report.percentile(ends_ms, 0.5),
-        "end_p95_ms": report.percentile(ends_ms, 0.95),
+        **percentiles("end", [(ended_s - began_s) * 1000 for began_s, ended_s in ends_s]),
+        **calls,
         "sent_tokens": requests.sent_tokens,
         "full_tokens": requests.full_tokens,
         "sent_share": requests.sent_tokens / requests.full_tokens,
@@ -172,12 +237,7 @@ async def _play(session: actormem.Session, size: Size, embedding_ms: float | Non
 def _beyond(contexts_ms: Sequence[float], embedding_ms: float | None) -> dict[str, float]:
     if embedding_ms is None:
         return {}
-    beyond_ms = [max(0.0, context_ms - embedding_ms) for context_ms in contexts_ms]
-    return {
-        "beyond_p50_ms": report.percentile(beyond_ms, 0.5),
-        "beyond_p95_ms": report.percentile(beyond_ms, 0.95),
-        "beyond_max_ms": max(beyond_ms),
-    }
+    return percentiles("beyond", [max(0.0, context_ms - embedding_ms) for context_ms in contexts_ms])
 
 
 async def _probe(session: actormem.Session, orders: Sequence[Order]) -> dict[str, float]:
@@ -219,16 +279,19 @@ def charted(found: report.Found) -> list[report.Chart]:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the file; 0."""
+    notes = list[str]()
     return report.run(
         given,
         NAME,
         __doc__,
         (FULL, QUICK),
-        measure,
+        partial(measure, note=notes.append),
         lambda size: f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens",
         columns=COLUMNS,
+        is_peer=lambda row: row in peers.PACKAGES,
         targets=TARGETS,
         charted=charted,
+        notes=lambda: notes,
     )
 
 

@@ -14,8 +14,9 @@ import msgspec
 import numpy as np
 
 from actormem.ports import LLM, JsonValue, Vectors
+from benchmarks import report
 
-__all__ = ["LoopWatch", "TimedEmbedder", "TimedLLM", "WatchedLLM", "watched"]
+__all__ = ["DIMENSIONS", "LoopWatch", "TimedEmbedder", "TimedLLM", "WatchedLLM", "percentiles", "watched"]
 
 DIMENSIONS = 384
 PIECE_CHARS = 3
@@ -187,6 +188,15 @@ class LoopWatch(msgspec.Struct):
             "gap_max_ms": max(self.gaps_s, default=0.0) * 1000,
             "held_share": held_s / self.elapsed_s if self.elapsed_s else 0.0,
         }
+
+
+def percentiles(name: str, values_ms: Sequence[float]) -> dict[str, float]:
+    """Median, 95th percentile and the greatest, as figures of this name."""
+    return {
+        f"{name}_p50_ms": report.percentile(values_ms, 0.5),
+        f"{name}_p95_ms": report.percentile(values_ms, 0.95),
+        f"{name}_max_ms": max(values_ms),
+    }
 
 
 @asynccontextmanager
