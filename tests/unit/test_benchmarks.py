@@ -9,7 +9,6 @@ import pytest
 
 import actormem
 from benchmarks import (
-    concurrency,
     flat_cost,
     kernel,
     large_owner,
@@ -75,50 +74,6 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "made_up" / f"{name}.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(rows))
     monkeypatch.setenv("ACTORMEM_DATA", str(folder))
     return folder
-
-
-@pytest.mark.anyio
-async def test_the_reply_path_has_every_figure_for_each_embedder_and_no_order_is_lost() -> None:
-    found = await reply_path.measure(reply_path.Size(turn_count=6, repeat_count=1, pause_s=0.0))
-    assert set(found) == {"scripted", "local", "hashing"}
-    assert found["scripted"]["beyond_p50_ms"].median < found["scripted"]["context_p50_ms"].median
-    for figures in found.values():
-        assert figures["orders_in_context_share"].median == figures["orders_recalled_share"].median == 1
-        assert figures["sent_share"].median == 1  # six turns fit the budget: nothing is left out
-        assert 0.5 < figures["prefix_share"].median < 1
-    assert len(reply_path.charted(found)[0].series) == 3
-
-
-@pytest.mark.anyio
-async def test_many_sessions_have_every_figure_in_both_ways_and_what_is_missing_is_named() -> None:
-    size = concurrency.Size(
-        session_count=3, turn_count=2, repeat_count=1, reply_s=0.01, embedders=("scripted",)
-    )
-    found = await concurrency.measure(size)
-    assert set(found) == {"scripted, paced", "scripted, burst"}
-    for figures in found.values():
-        assert {column.figure for column in concurrency.COLUMNS} <= set(figures)
-    turns = concurrency.Turns()
-    trace = actormem.Trace(
-        turn_id="", tokens=5, budget_tokens=9, full_tokens=10, exact=True, tokenizer="", sections=()
-    )
-    turns.add(0.5, trace)
-    turns.add(0.1, msgspec.structs.replace(trace, degraded=("vector", "recall")))
-    assert turns.figures["degraded_share"] == turns.figures["without_vector_share"] == 0.5
-    assert turns.figures["turn_max_ms"] == 500
-    assert "without memories" in concurrency.shown(found)
-    assert len(concurrency.charted(found)[0].series) == 2
-
-
-def test_the_prefix_is_the_bytes_with_which_two_requests_begin() -> None:
-    requests = reply_path.Requests()
-    trace = actormem.Trace(
-        turn_id="", tokens=5, budget_tokens=9, full_tokens=10, exact=True, tokenizer="", sections=()
-    )
-    requests.add([{"a": 1}, {"b": 2}], trace)  # 14 bytes
-    requests.add([{"a": 1}, {"c": 2}, {"b": 2}], trace)  # 7 of 21 as before: what comes after a change is new
-    assert requests.prefix_share == 7 / 35
-    assert (requests.sent_tokens, requests.full_tokens) == (10, 20)
 
 
 def test_the_conversation_is_the_same_each_time_and_names_every_order_once() -> None:
