@@ -1,14 +1,22 @@
-"""Where the vectors and the summaries of ours come from, in the benchmarks of the reply path."""
+"""Where the vectors and the summaries of ours come from, in the benchmarks of the reply path; and their floor."""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import anyio
 
 from actormem.ports import Embedder
 from benchmarks import report
-from benchmarks.scripted import DIMENSIONS, TimedEmbedder, TimedLLM, WatchedLLM
+from benchmarks.conversation import SpokenTurn
+from benchmarks.scripted import DIMENSIONS, TimedEmbedder, TimedLLM, WatchedLLM, percentiles
 from benchmarks.server import Plan
 
-__all__ = ["EMBEDDING_S", "LLM_S", "installed", "missing", "plan_of", "providers"]
+__all__ = ["ALONE", "EMBEDDING_S", "LLM_S", "alone", "beyond", "installed", "missing", "plan_of", "providers"]
 
 EMBEDDING_S = 0.02  # a server near by
 LLM_S = 0.8
+ALONE = "client alone"
+WITH_CLIENT = ("server", ALONE)
 
 
 def plan_of(llm_s: float) -> Plan:
@@ -17,8 +25,8 @@ def plan_of(llm_s: float) -> Plan:
 
 
 def installed(names: tuple[str, ...]) -> list[str]:
-    """Those of them that can be measured here: `server` needs a client."""
-    return [name for name in names if name != "server" or report.version("openai")]
+    """Those of them that can be measured here: some need a client."""
+    return [name for name in names if name not in WITH_CLIENT or report.version("openai")]
 
 
 def missing(names: tuple[str, ...]) -> list[str]:
@@ -47,3 +55,26 @@ def providers(
         "text-embedding-3-small", api_key="none", base_url=base_url, dimensions=DIMENSIONS
     )
     return embedder, WatchedLLM(OpenAILLM("gpt-4o-mini", api_key="none", base_url=base_url))
+
+
+def beyond(waits_ms: Sequence[float]) -> dict[str, float]:
+    """What waits took beyond the embedding."""
+    return percentiles("beyond", [max(0.0, wait_ms - EMBEDDING_S * 1000) for wait_ms in waits_ms])
+
+
+async def alone(base_url: str, talk: Sequence[SpokenTurn], pause_s: float) -> dict[str, float]:
+    """The floor: the vector of each message is asked for at the server, and nothing is done with it."""
+    embedder, _ = providers("server", base_url, LLM_S)
+    assert not isinstance(embedder, str)
+    await embedder.start()
+    try:
+        await embedder.embed([talk[0].user])
+        waits_ms = list[float]()
+        for spoken in talk:
+            began_s = perf_counter()
+            await embedder.embed([spoken.user])
+            waits_ms.append((perf_counter() - began_s) * 1000)
+            await anyio.sleep(pause_s)
+    finally:
+        await embedder.aclose()
+    return percentiles("context", waits_ms) | beyond(waits_ms)

@@ -4,6 +4,7 @@ Measured, over 200 turns in a budget of 6,000, so that turns compact. Ours, by w
   scripted     in this process: an embedder that sleeps 20 ms a call, an LLM that sleeps 800 ms; no network, no client
   server       a server of OpenAI's protocol on the loopback, in a process of its own (`benchmarks.server`): 20 ms an
                embedding, 800 ms a chat; OpenAIEmbedder and OpenAILLM, so the openai client's own work is in it
+  client alone the floor of `server`: the message's vector is asked for there, and nothing is done with it
   local        the embedder in the wheel; summaries are extractive
   hashing      hashed words instead of an embedder; summaries are extractive
 and what others do with the same conversation, server and budget (`benchmarks.peers`), each in a process of its own,
@@ -46,14 +47,14 @@ from anyio import to_thread
 import actormem
 from benchmarks import peer_process, peers, report
 from benchmarks.conversation import Order, SpokenTurn, conversation
-from benchmarks.providers import EMBEDDING_S, LLM_S, installed, missing, plan_of, providers
+from benchmarks.providers import ALONE, LLM_S, alone, beyond, installed, missing, plan_of, providers
 from benchmarks.scripted import WatchedLLM, percentiles
 from benchmarks.server import beside
 
 __all__ = ["FULL", "QUICK", "Size", "charted", "main", "measure", "once"]
 
 NAME = "reply_path"
-OURS = ("scripted", "server", "local", "hashing")
+OURS = ("scripted", "server", ALONE, "local", "hashing")
 REMOTE = ("scripted", "server")  # those with a wait for the embedding, and with an LLM
 BUDGET_TOKENS = 6_000
 SEED = 20_240_229
@@ -153,11 +154,13 @@ async def measure(
     runs: dict[str, list[dict[str, float]]] = {row: [] for row in installed(OURS)}
     for said in missing(OURS):
         note(said)
+    talk = conversation(size.turn_count, SEED)
     async with beside(plan_of(size.llm_s)) as url:
         for number in range(size.repeat_count):
             for row, found in runs.items():
                 print(f"repeat {number + 1} of {size.repeat_count}, {row}", file=sys.stderr)
-                found.append(await once(row, size, url))
+                play = once(row, size, url) if row != ALONE else alone(url, talk, size.pause_s)
+                found.append(await play)
         job = peer_process.Job(
             base_url=url,
             budget_tokens=BUDGET_TOKENS,
@@ -181,7 +184,7 @@ async def once(row: str, size: Size, url: str) -> dict[str, float]:
             async with warm.turn(talk[0].user) as turn:
                 turn.reply(talk[0].reply)
             session = await _spawned(runtime, "ada")
-            figures = await _play(session, talk, size, llm, EMBEDDING_S * 1000 if llm else None)
+            figures = await _play(session, talk, size, llm)
             await runtime.settle()
             if llm is not None:
                 figures |= {
@@ -203,7 +206,6 @@ async def _play(
     talk: Sequence[SpokenTurn],
     size: Size,
     llm: WatchedLLM | None,
-    embedding_ms: float | None,
 ) -> dict[str, float]:
     contexts_s, ends_s = list[tuple[float, float]](), list[tuple[float, float]]()
     requests = Requests()
@@ -223,7 +225,7 @@ async def _play(
         calls["end_calls"] = sum(llm.within(*span_s) for span_s in ends_s)
     return {
         **percentiles("context", contexts_ms),
-        **_beyond(contexts_ms, embedding_ms),
+        **(beyond(contexts_ms) if llm else {}),
         **percentiles("end", [(ended_s - began_s) * 1000 for began_s, ended_s in ends_s]),
         **calls,
         "sent_tokens": requests.sent_tokens,
@@ -232,12 +234,6 @@ async def _play(
         "prefix_share": requests.prefix_share,
         "degraded_count": requests.degraded_count,
     }
-
-
-def _beyond(contexts_ms: Sequence[float], embedding_ms: float | None) -> dict[str, float]:
-    if embedding_ms is None:
-        return {}
-    return percentiles("beyond", [max(0.0, context_ms - embedding_ms) for context_ms in contexts_ms])
 
 
 async def _probe(session: actormem.Session, orders: Sequence[Order]) -> dict[str, float]:
@@ -288,7 +284,7 @@ def main(given: Sequence[str] | None = None) -> int:
         partial(measure, note=notes.append),
         lambda size: f"{size.turn_count} turns, {size.repeat_count} repeats, budget {BUDGET_TOKENS:,} tokens",
         columns=COLUMNS,
-        is_peer=lambda row: row in peers.PACKAGES,
+        is_peer=lambda row: row == ALONE or row in peers.PACKAGES,
         targets=TARGETS,
         charted=charted,
         notes=lambda: notes,

@@ -30,13 +30,17 @@ async def test_the_reply_path_has_every_figure_for_each_embedder_and_no_order_is
     notes = list[str]()
     size = reply_path.Size(turn_count=6, repeat_count=1, pause_s=0.0, llm_s=0.001, peers=())
     found = await reply_path.measure(size, notes.append)
-    assert list(found) == ["scripted", "server", "local", "hashing"]
+    assert list(found) == ["scripted", "server", "client alone", "local", "hashing"]
     assert not notes
     shown = {column.figure for column in reply_path.COLUMNS}
     for row in reply_path.REMOTE:
         assert shown <= set(found[row])
         assert found[row]["beyond_p50_ms"].median < found[row]["context_p50_ms"].median
         assert found[row]["context_calls"].median == found[row]["end_calls"].median == 0
+    floor = found.pop("client alone")
+    assert set(floor) == {
+        f"{name}_{part}_ms" for name in ("context", "beyond") for part in ("p50", "p95", "max")
+    }
     for figures in found.values():
         assert figures["orders_in_context_share"].median == figures["orders_recalled_share"].median == 1
         assert figures["sent_share"].median == 1  # six turns fit the budget: nothing is left out
@@ -132,7 +136,9 @@ def test_without_a_client_the_row_of_the_server_is_left_out_and_said_so(
 ) -> None:
     monkeypatch.setattr(report, "version", lambda name: "")
     assert providers.installed(reply_path.OURS) == ["scripted", "local", "hashing"]
-    assert providers.missing(reply_path.OURS) == ["server is not measured: openai is not installed"]
+    assert providers.missing(reply_path.OURS) == [
+        f"{row} is not measured: openai is not installed" for row in ("server", "client alone")
+    ]
     assert peers.installed(list(peers.PACKAGES)) == []
     assert [note.partition(" is not")[0] for note in peers.missing(list(peers.PACKAGES))] == list(
         peers.PACKAGES
