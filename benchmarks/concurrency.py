@@ -23,7 +23,8 @@ fails, is named below the table.
   processor    ms of processor a turn, all threads, background work included
 
 Not measured: a model's work, a network, memory (`benchmarks.sessions`), one long conversation
-(`benchmarks.reply_path`). Others do other work in a burst: of these only mem0 and llama-index ask an LLM.
+(`benchmarks.reply_path`), a process's first turn (one of another user and a call of the LLM go before). Others do other
+work in a burst: of these only mem0 and llama-index ask an LLM.
 
 Corpus: made-up conversations, Chinese and English in turn, about 90 tokens a message, the same at every run.
 
@@ -45,7 +46,7 @@ from anyio import to_thread
 import actormem
 from benchmarks import peer_process, peers, report
 from benchmarks.conversation import SpokenTurn, conversation
-from benchmarks.providers import LLM_S, installed, missing, plan_of, providers
+from benchmarks.providers import LLM_S, installed, missing, plan_of, providers, warmed
 from benchmarks.scripted import percentiles, watched
 from benchmarks.server import beside
 
@@ -174,15 +175,12 @@ async def measure(
             seed=SEED,
         )
         async for peer, figures in peer_process.each(size.peers, job, note):
-            runs[f"{peer}, burst"] = [figures | _as_turns(figures)]
+            waits = {f"turn_{part}_ms": figures[f"context_{part}_ms"] for part in ("p50", "p95", "max")}
+            runs[f"{peer}, burst"] = [figures | waits]
     found = report.over_repeats(runs)
     for said in left_out(found):
         note(said)
     return found
-
-
-def _as_turns(figures: dict[str, float]) -> dict[str, float]:
-    return {f"turn_{part}_ms": figures[f"context_{part}_ms"] for part in ("p50", "p95", "max")}
 
 
 async def once(row: Row, size: Size, url: str) -> dict[str, float]:
@@ -195,7 +193,7 @@ async def once(row: Row, size: Size, url: str) -> dict[str, float]:
     try:
         async with actormem.open(folder.name, llm=llm, embedder=embedder) as runtime:
             sessions = [await _spawned(runtime, number) for number in range(row.session_count)]
-            await runtime.settle()
+            await warmed(runtime, llm, talks[0][0])
             async with watched() as watch:
                 began_s, processor_s = perf_counter(), process_time()
                 async with anyio.create_task_group() as group:

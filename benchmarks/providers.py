@@ -5,16 +5,29 @@ from time import perf_counter
 
 import anyio
 
+import actormem
 from actormem.ports import Embedder
 from benchmarks import report
 from benchmarks.conversation import SpokenTurn
 from benchmarks.scripted import DIMENSIONS, TimedEmbedder, TimedLLM, WatchedLLM, percentiles
 from benchmarks.server import Plan
 
-__all__ = ["ALONE", "EMBEDDING_S", "LLM_S", "alone", "beyond", "installed", "missing", "plan_of", "providers"]
+__all__ = [
+    "ALONE",
+    "EMBEDDING_S",
+    "LLM_S",
+    "alone",
+    "beyond",
+    "installed",
+    "missing",
+    "plan_of",
+    "providers",
+    "warmed",
+]
 
 EMBEDDING_S = 0.02  # a server near by
 LLM_S = 0.8
+LLM_DEADLINE_S = 30.0
 ALONE = "client alone"
 WITH_CLIENT = ("server", ALONE)
 
@@ -55,6 +68,16 @@ def providers(
         "text-embedding-3-small", api_key="none", base_url=base_url, dimensions=DIMENSIONS
     )
     return embedder, WatchedLLM(OpenAILLM("gpt-4o-mini", api_key="none", base_url=base_url))
+
+
+async def warmed(runtime: actormem.Runtime, llm: WatchedLLM | None, spoken: SpokenTurn) -> None:
+    """One turn of another user, and one call of the LLM, so that what is loaded late is loaded."""
+    session = await runtime.spawn("warm", user="bob", model="gpt-4o")
+    async with session.turn(spoken.user) as turn:
+        turn.reply(spoken.reply)
+    if llm is not None:
+        await llm.complete([{"role": "user", "content": "ready?"}], tokens_max=9, deadline_s=LLM_DEADLINE_S)
+    await runtime.settle()
 
 
 def beyond(waits_ms: Sequence[float]) -> dict[str, float]:

@@ -23,13 +23,14 @@ once; one that is not installed, or fails, is named below the table.
   degraded     contexts that a step missed its deadline for, or failed for
 
 Not measured: a model's own time (a pause of 0.1 s stands for it: a summary takes as long as eight turns), opening the
-folder (the embedder is loaded there), many sessions at once (`benchmarks.concurrency`), what is right in the contexts
-of others (they keep and find different things), and the provider's cache: `prefix` is what it could hold. Planted facts
+folder (the embedder is loaded there), a process's first turn (one of another user and a call of the LLM go before: the
+openai package takes 0.15 s to load), many sessions at once (`benchmarks.concurrency`), what is right in the contexts of
+others (they keep and find different things), and the provider's cache: `prefix` is what it could hold. Planted facts
 are load: whether they are recalled is not scored.
 
 Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
 
-To read it: each figure is the median of the repeats, each with a fresh folder, after a turn of another session; the
+To read it: each figure is the median of the repeats, each with a fresh folder; the
 line below it is the least and the greatest. A disk's sync decides `end`; `context` waits for no disk. Work of others on
 the machine is in all of it: compare the rows of one run.
 """
@@ -47,7 +48,7 @@ from anyio import to_thread
 import actormem
 from benchmarks import peer_process, peers, report
 from benchmarks.conversation import Order, SpokenTurn, conversation
-from benchmarks.providers import ALONE, LLM_S, alone, beyond, installed, missing, plan_of, providers
+from benchmarks.providers import ALONE, LLM_S, alone, beyond, installed, missing, plan_of, providers, warmed
 from benchmarks.scripted import WatchedLLM, percentiles
 from benchmarks.server import beside
 
@@ -180,25 +181,21 @@ async def once(row: str, size: Size, url: str) -> dict[str, float]:
     talk = conversation(size.turn_count, SEED)
     try:
         async with actormem.open(folder.name, embedder=embedder, llm=llm) as runtime:
-            warm = await _spawned(runtime, "bob")
-            async with warm.turn(talk[0].user) as turn:
-                turn.reply(talk[0].reply)
-            session = await _spawned(runtime, "ada")
+            await warmed(runtime, llm, talk[0])
+            budget = actormem.Budget(context=BUDGET_TOKENS)
+            session = await runtime.spawn(
+                "benchmark", user="ada", model="gpt-4o", system=peers.SYSTEM, budget=budget
+            )
             figures = await _play(session, talk, size, llm)
             await runtime.settle()
             if llm is not None:
                 figures |= {
-                    "llm_calls": llm.call_count,
+                    "llm_calls": llm.call_count - 1,  # the first was to warm it
                     "llm_summaries": runtime.statistics().summaries_llm,
                 }
             return figures | await _probe(session, [turn.order for turn in talk if turn.order])
     finally:
         await to_thread.run_sync(folder.cleanup)
-
-
-async def _spawned(runtime: actormem.Runtime, user: str) -> actormem.Session:
-    budget = actormem.Budget(context=BUDGET_TOKENS)
-    return await runtime.spawn("benchmark", user=user, model="gpt-4o", system=peers.SYSTEM, budget=budget)
 
 
 async def _play(
