@@ -17,6 +17,8 @@ fails, is named below the table.
   end          ms that leaving the turn blocks the session's next: for ours, until the reply is on disk (p95)
   gap          ms for which the event loop did not come round: what a sleep of 2 ms took beyond that; p99: a hundredth
                of the time is spent in longer ones; max
+  own          the most processor time of the loop's own thread in a gap, ms: the rest of it is of other threads and
+               programs
   held         share of the time that is spent in gaps above 20 ms
   degraded     share of contexts that something is missing of, as their traces say; below the table, what it was
   queries      queries embedded in a call, the mean: those that come while a call runs go together
@@ -66,6 +68,7 @@ COLUMNS = (
     report.Column("end p95 ms", "end_p95_ms", better="less"),
     report.Column("gap p99 ms", "gap_p99_ms", better="less"),
     report.Column("max", "gap_max_ms", better="less"),
+    report.Column("own", "own_max_ms", better="less"),
     report.Column("held", "held_share", "{:.3f}", better="less"),
     report.Column("degraded", "degraded_share", "{:.3f}", better="less"),
     report.Column("queries", "queries_a_call"),
@@ -219,13 +222,8 @@ async def once(row: Row, size: Size, url: str) -> dict[str, float]:
 
 
 async def _spawned(runtime: actormem.Runtime, number: int) -> actormem.Session:
-    return await runtime.spawn(
-        "benchmark",
-        user=f"user {number}",
-        model="gpt-4o",
-        system=peers.SYSTEM,
-        budget=actormem.Budget(context=BUDGET_TOKENS),
-    )
+    budget, user = actormem.Budget(context=BUDGET_TOKENS), f"user {number}"
+    return await runtime.spawn("benchmark", user=user, model="gpt-4o", system=peers.SYSTEM, budget=budget)
 
 
 async def _talk(

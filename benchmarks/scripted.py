@@ -7,7 +7,7 @@ Texts that share words are near each other, so that recall has something to find
 import zlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import anyio
 import msgspec
@@ -152,21 +152,24 @@ class LoopWatch(msgspec.Struct):
 
     Attributes:
         gaps_s: One for each sleep of 2 ms.
+        own_max_s: The most processor time that the loop's own thread took within one.
         elapsed_s: All sleeps with their gaps.
     """
 
     gaps_s: list[float] = msgspec.field(default_factory=list[float])
     elapsed_s: float = 0.0
+    own_max_s: float = 0.0
 
     async def run(self) -> None:
         """Watch until cancelled."""
         while True:
-            began_s = perf_counter()
+            began_s, used_s = perf_counter(), thread_time()
             await anyio.sleep(TICK_S)
-            self.add(perf_counter() - began_s)
+            self.add(perf_counter() - began_s, thread_time() - used_s)
 
-    def add(self, slept_s: float) -> None:
-        """Count a sleep that took so long."""
+    def add(self, slept_s: float, used_s: float) -> None:
+        """Count a sleep that took so long, and the processor time of the thread meanwhile."""
+        self.own_max_s = max(self.own_max_s, used_s)
         self.gaps_s.append(max(0.0, slept_s - TICK_S))
         self.elapsed_s += slept_s
 
@@ -186,6 +189,7 @@ class LoopWatch(msgspec.Struct):
         return {
             "gap_p99_ms": p99_s * 1000,
             "gap_max_ms": max(self.gaps_s, default=0.0) * 1000,
+            "own_max_ms": self.own_max_s * 1000,
             "held_share": held_s / self.elapsed_s if self.elapsed_s else 0.0,
         }
 
