@@ -6,7 +6,6 @@ One turn of a session of its own goes before, so that what is loaded late is loa
 """
 
 import logging
-import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,6 +19,7 @@ from anyio import to_thread
 
 from benchmarks.conversation import SpokenTurn, conversation
 from benchmarks.peers import Given, Make, Peer, installed, missing, opened
+from benchmarks.process import ChildError, output_of
 from benchmarks.scripted import percentiles, watched
 from benchmarks.server import Counts, counts_at
 
@@ -137,14 +137,14 @@ async def each(
 
 async def measured(job: Job) -> dict[str, float] | str:
     """The figures, from a process of its own; or, in a line, why there are none."""
-    command = [sys.executable, "-m", "benchmarks.peer_process", msgspec.json.encode(job).decode()]
-    with anyio.move_on_after(PEER_S_MAX):
-        done = await anyio.run_process(command, stderr=subprocess.PIPE, check=False)
-        if done.returncode == 0:
-            return msgspec.json.decode(done.stdout, type=dict[str, float])
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        return f"{job.peer} is not measured: {said[-1] if said else 'it said nothing'}"
-    return f"{job.peer} is not measured: no end after {PEER_S_MAX:.0f} s"
+    wanted = msgspec.json.encode(job).decode()
+    try:
+        said = await output_of("benchmarks.peer_process", wanted, seconds_max=PEER_S_MAX)
+    except ChildError as error:
+        return f"{job.peer} is not measured: {error}"
+    except TimeoutError:
+        return f"{job.peer} is not measured: no end after {PEER_S_MAX:.0f} s"
+    return msgspec.json.decode(said, type=dict[str, float])
 
 
 def main(job: Job) -> dict[str, float]:

@@ -179,7 +179,8 @@ async def test_a_peer_gives_the_model_what_the_user_said_last_and_what_was_said_
 @pytest.mark.anyio
 async def test_a_peer_that_fails_is_named_with_its_last_words() -> None:
     job = peer_process.Job(peer="nobody", base_url="", budget_tokens=500, turn_count=1, seed=1)
-    assert await peer_process.measured(job) == "nobody is not measured: KeyError: 'nobody'"
+    said = await peer_process.measured(job)
+    assert said == "nobody is not measured: benchmarks.peer_process, exit code 1: KeyError: 'nobody'"
 
 
 class Asker:
