@@ -11,6 +11,7 @@ the openai client itself, since langchain-openai and llama-index-llms-openai do 
 """
 
 import os
+import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
@@ -65,21 +66,22 @@ Make: TypeAlias = Callable[[int], Awaitable[Peer]]
 
 
 def installed(names: Sequence[str]) -> list[str]:
-    """Those of them whose packages are here."""
+    """Those of them that can be measured here."""
     return [name for name in names if not _lacking(name)]
 
 
 def missing(names: Sequence[str]) -> list[str]:
     """Notes on the others."""
-    return [
-        f"{name} is not measured: {', '.join(_lacking(name))} not installed (pip install '.[bench]')"
-        for name in names
-        if _lacking(name)
-    ]
+    return [f"{name} is not measured: {_lacking(name)}" for name in names if _lacking(name)]
 
 
-def _lacking(name: str) -> list[str]:
-    return [package for package in PACKAGES[name] if not report.version(package)]
+def _lacking(name: str) -> str:
+    packages = [package for package in PACKAGES[name] if not report.version(package)]
+    if packages:
+        return f"{', '.join(packages)} not installed (pip install '.[bench]')"
+    if name == "langgraph sqlite" and not hasattr(sqlite3.Connection, "enable_load_extension"):
+        return "this Python's sqlite3 loads no extensions"
+    return ""
 
 
 @asynccontextmanager
