@@ -7,7 +7,7 @@
   llama-index               `Memory` with a block of facts, which an LLM reads off what leaves the history
 
 Tokens are counted by the counter that ours takes, so nothing has to be downloaded. langgraph and llama-index are given
-the openai client itself, since langchain-openai and llama-index-llms-openai do not install beside the rest.
+the openai client itself: the package that llama-index has for it does not install beside the others.
 """
 
 import os

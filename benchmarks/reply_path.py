@@ -14,7 +14,8 @@ once; one that is not installed, or fails, is named below the table.
   end          ms that leaving the turn blocks the next: for ours, until the reply is on disk, durable over power loss
   waited LLM   LLM calls that began after the message and had ended before the context was ready
   end LLM      the same of leaving the turn
-  LLM          all LLM calls of ours, all others being beside the turns
+  LLM          all LLM calls of ours, those beside the turns among them
+  summaries    those that wrote a summary: with none, no turn had one to wait for
   sent         tokens sent, as a share of what full history would have sent; as the library's trace counts them
   prefix       bytes of whole messages with which a request and the one before begin, as a share of all bytes sent;
                compared here, not taken from the trace
@@ -72,6 +73,7 @@ COLUMNS = (
     report.Column("waited LLM", "context_calls", "{:.0f}", better="less"),
     report.Column("end LLM", "end_calls", "{:.0f}", better="less"),
     report.Column("LLM", "llm_calls", "{:.0f}"),
+    report.Column("summaries", "llm_summaries", "{:.0f}", better="more"),
     report.Column("sent", "sent_share", "{:.3f}", better="less"),
     report.Column("prefix", "prefix_share", "{:.3f}", better="more"),
     report.Column("in context", "orders_in_context_share", "{:.3f}", better="more"),
