@@ -365,7 +365,7 @@ class Intake:
             scope=scope,
         )
         new = msgspec.structs.replace(new, expires_ms=expires_ms, sequence=sequence or new.sequence)
-        changes = reconcile(new, self.links.rivals(new), negated=fact.negated)
+        changes = reconcile(new, self.links.competitors(new, negated=fact.negated), negated=fact.negated)
         self._count(fact, changes)
         changed = [change.item for change in changes]
         for item in changed:

@@ -1,6 +1,7 @@
 """Which items come from which messages, and which speak of the same subject: the threads between one owner's items.
 
-The law of the file: it holds ids only, follows the partition, and changes nothing in it.
+The law of the file: it holds ids, and of facts the form in which they are compared; it follows the partition, and
+changes nothing in it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +10,7 @@ import msgspec
 
 from actormem.core.erased_words import MARK
 from actormem.core.facts.passages import passages_of, without_words
-from actormem.core.facts.reconcile import rivals
+from actormem.core.facts.reconcile import closing, rivals, said
 from actormem.core.recall.partition import Partition
 from actormem.core.values import Item
 
@@ -23,20 +24,21 @@ class Links:
         self._partition = partition
         # Dicts and not sets: the garbage collector visits every set, but no dict of texts alone.
         self._by_source: dict[tuple[str, str], dict[str, None]] = {}
-        self._by_subject: dict[tuple[str, str], set[str]] = {}
+        # With the form of each value once it was asked for: an owner may have thousands of one attribute.
+        self._by_subject: dict[tuple[str, str], dict[str, str | None]] = {}
 
     def add(self, item: Item) -> None:
         """An item is in the partition, in this state."""
         for source in item.sources:
             self._by_source.setdefault(source, {})[item.id] = None
         if item.attribute:
-            self._by_subject.setdefault((item.subject, item.attribute), set()).add(item.id)
+            self._by_subject.setdefault((item.subject, item.attribute), {})[item.id] = None
 
     def drop(self, item: Item) -> None:
         """An item has left the partition."""
         for source in item.sources:
             self._by_source.get(source, {}).pop(item.id, None)
-        self._by_subject.get((item.subject, item.attribute), set()).discard(item.id)
+        self._by_subject.get((item.subject, item.attribute), {}).pop(item.id, None)
 
     def of_source(self, source: tuple[str, str]) -> Iterable[str]:
         """Ids of the items that come from a message: its session and its id."""
@@ -86,6 +88,24 @@ class Links:
         """Items of its subject and scope that may change it or be changed by it, itself among them."""
         ids = [id for name in rivals(item.attribute) for id in self.of_subject(item.subject, name)]
         return [one for one in self.items(ids) if one.scope == item.scope]
+
+    def competitors(self, new: Item, *, negated: bool = False) -> list[Item]:
+        """Of its rivals those that `reconcile` wants to see for it: of a `many` attribute, the ones that say the same.
+
+        Cost:
+            Compares each fact's form with that of `new`; a form is made once, 30 us, not at every call.
+        """
+        if new.cardinality == "one":
+            return self.rivals(new)
+        form = said(closing(new) if negated else new)
+        ids = [id for name in rivals(new.attribute) for id in self._saying(new.subject, name, form)]
+        return [one for one in self.items(ids) if one.scope == new.scope]
+
+    def _saying(self, subject: str, attribute: str, form: str) -> list[str]:
+        forms = self._by_subject.get((subject, attribute), {})
+        unmade = [id for id, known in forms.items() if known is None]
+        forms.update((one.id, said(one)) for one in self.items(unmade))
+        return [id for id, known in forms.items() if known == form]
 
     def without_words(self, gone: Sequence[Item]) -> tuple[list[Item], set[str]]:
         """What these items quote, cut out of the episodes they came from; and what the messages were before.

@@ -24,7 +24,7 @@ import msgspec
 from actormem.core.facts.sameness import loose, sense, within
 from actormem.core.values import Item
 
-__all__ = ["Change", "current", "reconcile", "rivals", "same_fact"]
+__all__ = ["Change", "closing", "current", "reconcile", "rivals", "said", "same_fact"]
 
 Reason = Literal["added", "restated", "superseded", "closed", "ignored"]
 
@@ -78,7 +78,8 @@ def reconcile(new: Item, existing: Sequence[Item], *, negated: bool = False) -> 
     Args:
         new: The fact, with its id, sequence and event time.
         existing: The owner's items of the subject, live and superseded: at least those whose attribute is one
-            of `rivals(new.attribute)`. Items of other owners or subjects are passed over.
+            of `rivals(new.attribute)`, and of a `many` attribute those that `said` tells to say the same. Items of
+            other owners or subjects are passed over.
         negated: Whether it takes its value back. An empty value takes back whatever a `one` attribute has.
 
     Returns:
@@ -89,7 +90,7 @@ def reconcile(new: Item, existing: Sequence[Item], *, negated: bool = False) -> 
         O(n log n) for n competing items, quadratic in the values of one `one` attribute.
     """
     if negated:
-        new = msgspec.structs.replace(new, confidence=0.0, state="superseded")
+        new = closing(new)
     rows = [one for one in existing if one.id != new.id and competes(new, one)]
     twin = next((one for one in rows if same_fact(one, new) and closes(one) == negated), None)
     if twin is not None and repeats(new, twin):
@@ -105,6 +106,11 @@ def reconcile(new: Item, existing: Sequence[Item], *, negated: bool = False) -> 
         elif item != before[item.id]:
             changes.append(Change(item, reason(item, linked, fresh=False)))
     return tuple(changes)
+
+
+def closing(item: Item) -> Item:
+    """The item as one that says that its value no longer holds."""
+    return msgspec.structs.replace(item, confidence=0.0, state="superseded")
 
 
 def said(item: Item) -> str:
