@@ -12,7 +12,7 @@ Measured, for each number of items and of owners, each store in a process of its
                  to those of the vectors
   opening        of ours: ms to open the folder; ms of the first recall then, and of processor time of it, all threads;
                  whether it was a whole answer (0: something was not searchable yet, and the answer said so); ms from
-                 the first question until an answer was whole, asked again after 10 ms; the share of the hits of whole
+                 the first question until an answer was whole, asked again after 10 ms; the share of the hits of
                  answers while loading that the same queries have when all is built: while loading, words are looked
                  for among the newest and the nearest alone, and windows of turns come last; ms of all recalls while
                  loading, p95; how long loading takes, in s; the longest time for which the event loop did not run

@@ -23,7 +23,7 @@ __all__ = ["HITS", "Job", "graph_recall", "ours"]
 HITS = 10
 CANDIDATES = 128  # that a recall asks the graph for
 DEADLINE_S = 30.0
-WHOLE_S_MAX = 120.0
+WHOLE_S_MAX = 900.0
 PARTIAL_PAUSE_S = 0.01
 PAUSE_S = 0.1
 ASKED_AGAIN_MAX = 20
@@ -117,9 +117,9 @@ class Asking:
             answers.append(await self.ask(number))
 
     async def same_share(self, answers: Sequence[Answered]) -> dict[str, float]:
-        """The share of the hits of whole answers that the same queries have now; nothing where none has any."""
+        """The share of the hits of answers while loading that the same queries have now; nothing where none has any."""
         shares: list[float] = []
-        for was in [one for one in answers if one.whole and one.ids][:ASKED_AGAIN_MAX]:
+        for was in [one for one in answers if one.ids and not one.whole][:ASKED_AGAIN_MAX]:
             now = await self.ask(was.query_number, MEANWHILE, owner_number=was.owner_number)
             shares.append(len(was.ids & now.ids) / len(was.ids))
         return {"loading_same_share": float(np.mean(shares))} if shares else {}

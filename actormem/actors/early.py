@@ -2,7 +2,7 @@
 
 The newest items are held whole. A query brings those whose stored vectors are nearest to it, with the facts that
 came from the same messages and what took their place, so that nothing is shown as true that has ended. The law of
-the file: an answer never says that something is gone or all there is; what it may have missed it names.
+the file: an answer never says that something is gone or all there is; each says that the memory is being loaded.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,6 @@ from actormem.actors.intake import Intake
 from actormem.actors.services import Services
 from actormem.core.ids import item_id, item_number
 from actormem.core.ownership import check_owner
-from actormem.core.recall.arms import is_id
 from actormem.core.recall.partition import Partition
 from actormem.core.recall.stored_vectors import StoredVectors, vector_rows
 from actormem.core.values import Item, Owner
@@ -44,15 +43,13 @@ class EarlyRecall:
         free: Set while no query is being answered.
     """
 
-    def __init__(self, owner: Owner, services: Services, item_count: int) -> None:
+    def __init__(self, owner: Owner, services: Services) -> None:
         dimensions = services.embedder.dimensions
         self._owner = owner
         self._services = services
-        self._item_count = item_count
         self._partition = Partition(dimensions)
         self._intake = Intake(owner, self._partition, services, lambda _episode, _facts, _previous: [])
         self._finding = Finding(owner, self._partition, self._intake, services)
-        self._unembedded_count = 0  # of what is held
         self.vectors = StoredVectors(dimensions)
         self.read = anyio.Event()
         self.free = anyio.Event()
@@ -68,38 +65,29 @@ class EarlyRecall:
         await self._put(stored.items)
         ids, rows = vector_rows(stored.vectors, self._services.embedder.dimensions)
         self._partition.set_vectors(ids, rows)
-        self._unembedded_count = len(stored.items) - len(ids)
 
     async def recalled(self, asked: say.RecallItems) -> say.Recalled:
-        """What answers a query as far as it can be found; `degraded` where that is not everywhere."""
+        """What answers a query as far as it can be found: words, ids and attributes are sought among what is held."""
         self.free = anyio.Event()
         try:
-            whole = True
             if asked.query:
                 with self._services.clock.deadline(VECTORS_WAIT_S):
                     await self.read.wait()
                 query = None if asked.vectors is None else asked.vectors[0]
-                whole = query is not None and bool(query.any()) and await self._bring(query, asked.limit)
+                if query is not None and bool(query.any()):
+                    await self._bring(query, asked.limit)
             found = await self._finding.recalled(asked, None)
         finally:
             self.free.set()
-        degraded = () if whole and self._told_by_vectors(asked) else ("loading",)
-        return msgspec.structs.replace(found, changed=(), gone=(), profile=None, degraded=degraded)
+        return msgspec.structs.replace(found, changed=(), gone=(), profile=None, degraded=("loading",))
 
-    def _told_by_vectors(self, asked: say.RecallItems) -> bool:
-        """Whether what is asked for is what vectors tell: no ids, no part of the memory alone, no profile."""
-        apart = asked.kinds is not None or asked.at_ms is not None or asked.scope is not None or asked.deep
-        return not (apart or asked.profile or any(map(is_id, self._services.words.terms(asked.query))))
-
-    async def _bring(self, query: Vectors, limit: int) -> bool:
-        """Take in the items nearest to a query; says whether all items were looked at."""
-        vectors = self.vectors
-        whole = self.read.is_set() and len(vectors) + self._unembedded_count >= self._item_count
+    async def _bring(self, query: Vectors, limit: int) -> None:
+        """Take in the items nearest to a query."""
         numbers = await anyio.to_thread.run_sync(
-            vectors.nearest, query, max(limit, NEAREST_MIN), limiter=self._services.pools.searching
+            self.vectors.nearest, query, max(limit, NEAREST_MIN), limiter=self._services.pools.searching
         )
         if len(self._partition) + len(numbers) > HELD_MAX:
-            return False
+            return
         near = self._missing(numbers)
         if near:
             beside = self._missing(number + step for number in near for step in range(1, BESIDE + 1))
@@ -108,7 +96,6 @@ class EarlyRecall:
             items = [item for item in read if number_of(item) in wanted]
             await self._put(items)
             await self._put_after(items)
-        return whole
 
     def _missing(self, numbers: Iterable[int]) -> list[int]:
         return [number for number in dict.fromkeys(numbers) if self._partition.item(item_id(number)) is None]

@@ -73,7 +73,7 @@ class Loading:
             await self._set_vectors(stored)
             self.done.set()
             return
-        self.early = EarlyRecall(self._owner, self._services, stored.item_count)
+        self.early = EarlyRecall(self._owner, self._services)
         await self.early.hold(stored)
         scope.start(self._run, self.early, scope)
 

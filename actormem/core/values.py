@@ -261,7 +261,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         hits: Best first; equal scores keep the older item first.
         degraded: Names of the steps that missed the deadline or failed (`vector`, `recall`, `knowledge`), or
-            `loading` where a large memory was still being read and some of it could not be looked at.
+            `loading` where a large memory was still being read: words were not looked for in all of it.
         elapsed_ms: From the call to the answer.
         considered_count: Items among which they were chosen: live ones, of the kinds asked for.
     """

@@ -48,12 +48,13 @@ def test_ours_and_another_are_measured_and_what_is_not_installed_is_named(
     ours, numpy = measured.found["actormem, 30 items"], measured.found["numpy, 30 items"]
     common = {column.figure for column in scale_tables.COLUMNS}
     own = {column.figure for column in scale_tables.OURS_COLUMNS if not column.figure.startswith("graph")}
+    own -= {"loading_same_share"}
     if not report.machine()["system"].startswith("Linux"):
         common = {name for name in common if not name.startswith("resident")}
     assert common <= set(numpy)
     assert common | own <= set(ours)
     assert ours["first_whole"].least == 1, "a small owner is loaded before the first answer"
-    assert ours["loading_same_share"].least == 1
+    assert "loading_same_share" not in ours
     assert ours["until_whole_ms"].least >= ours["first_ms"].least
     assert ours["warm_p50_ms"].least > 0
     assert ours["warm_p50_ms"].least < ours["warm_p50_ms"].greatest, "it was measured twice"
@@ -186,7 +187,7 @@ async def test_it_asks_on_until_an_answer_is_whole() -> None:
         assert await asking.ask_until_whole(answers) >= sum(one.elapsed_ms for one in answers)
         assert [one.whole for one in answers] == [False, False, True]
         assert await asking.same_share(answers) == {"loading_same_share": 1}
-        assert await asking.same_share(answers[:2]) == {}
+        assert await asking.same_share(answers[2:]) == {}
 
 
 class Loading(Asking):
