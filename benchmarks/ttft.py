@@ -222,11 +222,7 @@ def with_ratios(found: dict[str, dict[str, report.Spread]]) -> dict[str, dict[st
 
 def charted(measured: Measured) -> list[report.Chart]:
     """The first token of each turn."""
-    shown = [
-        name
-        for name in (LIMIT, WINDOW, "append", "append, prewarm", "volatile", "head")
-        if name in measured.turns
-    ]
+    shown = [name for name in (LIMIT, WINDOW, "append", "append, prewarm") if name in measured.turns]
     return [
         report.Chart(
             name="turns",
