@@ -66,7 +66,7 @@ class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
     peak: float = 3.0
     core_share: float = 0.6
     ray_ms: float = 2.0
-    session_kb: float = 120.0
+    session_kb: float = 63.0
     item_kb: float = 12.0
     items_awake: float = 500.0
     sitting_s: float = 600.0
@@ -93,7 +93,7 @@ SOURCES = {
     "peak": "assumed: the busiest hour's turns, of the mean hour's",
     "core_share": "assumed: how full a core may be then",
     "ray_ms": "benchmarks.shards, driver ms: processor time of who asks, beside the shard's own",
-    "session_kb": "benchmarks.sessions --quick, active KB: after ten turns of 90 tokens a message",
+    "session_kb": "benchmarks.sessions, active KB: after ten turns of 90 tokens a message",
     "item_kb": "README, benchmarks.scale: 8 to 16 KB a memory that is awake",
     "items_awake": "assumed: memories of a user who is there",
     "sitting_s": "assumed: seconds between a user's first turn and his last, of a day",

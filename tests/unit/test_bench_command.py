@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -371,3 +372,14 @@ def test_wrong_arguments_are_refused(given: list[str], capsys: pytest.CaptureFix
     with pytest.raises(SystemExit, match="2"):
         main(["bench", *given])
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_a_request_to_end_is_an_interrupt_in_the_background_too(handler: Any) -> None:
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), suite.as_interrupts(signal.SIGTERM):
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
