@@ -1,7 +1,8 @@
 """Does a server with hundreds of busy sessions stay quick, and what does it leave out when it cannot?
 
-Measured, 200 sessions of as many users in one process, ten turns each, a budget of 1,500, so that an LLM of 0.8 s
-writes summaries meanwhile, and is asked for facts; in two ways:
+Measured, 200 sessions of as many users in one process, ten turns each, a budget of 1,500, so that an LLM of 0.8 s is
+asked for summaries meanwhile, for two at once as by default: a line below the table says how many were made while the
+turns went on. Ten turns are less than a batch of messages for facts. In two ways:
   paced        between context and reply 0.8 s pass, as for a model's reply; sessions begin spread over that time. Each
                sends its next message when it has its reply: the slower we are, the fewer come (`turns/s`)
   burst        the reply is there at once: 2,000 turns as fast as they go, all sessions beginning together

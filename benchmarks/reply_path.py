@@ -31,9 +31,9 @@ are load: whether they are recalled is not scored.
 
 Corpus: a made-up conversation, Chinese and English in turn, about 90 tokens a message, the same at every run.
 
-To read it: each figure is the median of the repeats, each with a fresh folder; the
-line below it is the least and the greatest. A disk's sync decides `end`; `context` waits for no disk. Work of others on
-the machine is in all of it: compare the rows of one run.
+To read it: each figure is the median of the repeats, each with a fresh folder; the line below it is the least and the
+greatest. A disk's sync decides `end`; `context` waits for no disk. Work of others on the machine is in all of it:
+compare the rows of one run.
 """
 
 import sys

@@ -15,6 +15,7 @@ import numpy as np
 
 from actormem.ports import LLM, JsonValue, Vectors
 from benchmarks import report
+from benchmarks.side_llm import NO_FACTS
 
 __all__ = ["DIMENSIONS", "LoopWatch", "TimedEmbedder", "TimedLLM", "WatchedLLM", "percentiles", "watched"]
 
@@ -23,7 +24,6 @@ PIECE_CHARS = 3
 TICK_S = 0.002
 HELD_S = 0.02  # a gap above it is felt
 SUMMARY = "They spoke of the house, of what was bought and of who had been there."
-NO_FACTS = '{"facts": []}'
 
 
 class TimedEmbedder:

@@ -7,7 +7,7 @@ from anyio.lowlevel import checkpoint
 from actormem.adapters.toktok import ToktokTokenizer
 from actormem.ports import JsonValue
 
-__all__ = ["SideLLM"]
+__all__ = ["NO_FACTS", "SideLLM"]
 
 SUMMARY_TOKENS = 120
 NO_FACTS = '{"facts": []}'

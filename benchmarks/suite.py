@@ -225,7 +225,8 @@ def as_interrupts(*numbers: signal.Signals) -> Generator[None, None, None]:
     """Signals that would end this process at once end it as Ctrl-C does; its benchmarks do not get them themselves."""
 
     def interrupt(_: int, __: FrameType | None) -> None:
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in the background
+        # A shell has it ignored by what it starts in the background.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 

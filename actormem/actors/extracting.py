@@ -37,9 +37,8 @@ __all__ = ["EXTRACT_INTENTS", "Extracting"]
 
 EXTRACT_INTENTS: Final = "extract:"  # what the names of our intents begin with
 BATCH_MESSAGES: Final = 12  # of one call: enough to share the instructions, few enough to be read with care
-QUIET_S: Final = (
-    300.0  # without a message of the owner before fewer than a batch are read: who thinks or types comes back
-)
+# Without a message of the owner before fewer than a batch are read: who thinks or types comes back.
+QUIET_S: Final = 300.0
 ELSEWHERE_S: Final = 30.0  # the same once somebody has asked who does not see those messages himself
 WAITING_MAX: Final = 64  # messages of one owner that wait for a dead LLM; the oldest gives way
 CALLS_MAX: Final = 2  # failed calls for one message, of three tries each, before it is given up

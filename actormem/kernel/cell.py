@@ -219,9 +219,8 @@ class Cell:
                 if self._may_rest():
                     return PASSIVATED
                 self._stay()
-            envelope = reply = (
-                None  # who waits for the next message does not keep the last one and its answer
-            )
+            # Who waits for the next message does not keep the last one and its answer.
+            envelope = reply = None
             self._waiting = True
             self._residents.shed()
             if not self._resting:
